@@ -1,0 +1,1 @@
+//! Placeholder opening, replaced as the crate is written.
