@@ -1,1 +1,3 @@
-//! Placeholder opening, replaced as the crate is written.
+//! The engine of wallfacer: reaches an MCP server, exercises it, and judges what it did.
+
+pub mod target;

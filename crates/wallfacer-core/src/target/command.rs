@@ -1,0 +1,92 @@
+//! A program to start: what is run, where, and with which environment.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A program and everything it is started with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    /// None is the directory we were started in.
+    pub cwd: Option<PathBuf>,
+    pub environment: Environment,
+}
+
+/// The whole environment of the program: what it inherits, then what is set on top.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    pub inherit: Inherit,
+    pub set: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Inherit {
+    #[default]
+    All,
+    /// These variables alone, where they are set.
+    Only(Vec<String>),
+}
+
+impl Command {
+    /// A program with its arguments, started here with our own environment.
+    pub fn new<Word: Into<OsString>>(
+        program: impl Into<OsString>,
+        args: impl IntoIterator<Item = Word>,
+    ) -> Self {
+        Self {
+            program: program.into(),
+            args: args.into_iter().map(Into::into).collect(),
+            cwd: None,
+            environment: Environment::default(),
+        }
+    }
+}
+
+impl Environment {
+    /// The variables the program starts with, given our own.
+    pub fn resolve(
+        &self,
+        ours: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> BTreeMap<OsString, OsString> {
+        let mut whole: BTreeMap<_, _> = match &self.inherit {
+            Inherit::All => ours.into_iter().collect(),
+            Inherit::Only(names) => ours
+                .into_iter()
+                .filter(|(name, _)| names.iter().any(|wanted| name == wanted.as_str()))
+                .collect(),
+        };
+        whole.extend(self.set.iter().map(|(name, value)| (name.into(), value.into())));
+        whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ours() -> Vec<(OsString, OsString)> {
+        vec![("HOME".into(), "/home/ada".into()), ("TOKEN".into(), "ours".into())]
+    }
+
+    #[test]
+    fn a_set_variable_wins_over_an_inherited_one() {
+        let environment = Environment {
+            inherit: Inherit::All,
+            set: BTreeMap::from([("TOKEN".to_owned(), "theirs".to_owned())]),
+        };
+        let whole = environment.resolve(ours());
+        assert_eq!(whole[&OsString::from("TOKEN")], "theirs");
+        assert_eq!(whole[&OsString::from("HOME")], "/home/ada");
+    }
+
+    #[test]
+    fn a_cleared_environment_keeps_only_the_listed_variables() {
+        let environment = Environment {
+            inherit: Inherit::Only(vec!["HOME".into(), "UNSET".into()]),
+            ..Environment::default()
+        };
+        assert_eq!(environment.resolve(ours()), BTreeMap::from([("HOME".into(), "/home/ada".into())]));
+    }
+}

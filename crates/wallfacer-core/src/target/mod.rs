@@ -1,0 +1,60 @@
+//! Flags and files in, [`Target`] out: how one server is started or reached, and within which limits.
+//! Nothing here starts, connects or reads the environment; lookups are handed in.
+
+mod command;
+mod endpoint;
+mod limits;
+mod version;
+
+pub use command::{Command, Environment, Inherit};
+pub use endpoint::{Endpoint, EndpointKind};
+pub use limits::{Bounds, Timeouts};
+pub use version::{Era, Protocol, Version};
+
+/// A server as meant: nothing is left open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    pub reach: Reach,
+    pub protocol: Protocol,
+    pub timeouts: Timeouts,
+    pub bounds: Bounds,
+}
+
+/// How the server is got at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// Started by us, spoken to over its standard streams.
+    Command(Command),
+    /// Already running somewhere; a fresh server means a new session.
+    Url(Endpoint),
+    /// Started by us, spoken to over HTTP.
+    Both { command: Command, endpoint: Endpoint },
+}
+
+impl Reach {
+    pub fn command(&self) -> Option<&Command> {
+        match self {
+            Reach::Command(command) | Reach::Both { command, .. } => Some(command),
+            Reach::Url(_) => None,
+        }
+    }
+
+    pub fn endpoint(&self) -> Option<&Endpoint> {
+        match self {
+            Reach::Url(endpoint) | Reach::Both { endpoint, .. } => Some(endpoint),
+            Reach::Command(_) => None,
+        }
+    }
+}
+
+impl Target {
+    /// The target with every limit and wish at its default.
+    pub fn new(reach: Reach) -> Self {
+        Self {
+            reach,
+            protocol: Protocol::default(),
+            timeouts: Timeouts::default(),
+            bounds: Bounds::default(),
+        }
+    }
+}
