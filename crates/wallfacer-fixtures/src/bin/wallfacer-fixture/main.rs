@@ -1,0 +1,40 @@
+//! Arguments in, one MCP server out: correct, or wrong in the one way that its mode names.
+
+mod asking;
+mod message;
+mod options;
+mod outlet;
+mod prompts;
+mod request;
+mod resources;
+mod server;
+mod session;
+mod stdio;
+mod tools;
+mod validate;
+mod version;
+
+use options::Options;
+use server::Server;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+const USAGE: &str = "usage: wallfacer-fixture MODE [--era legacy|modern|both]";
+
+fn main() -> ExitCode {
+    let options = match Options::parse(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(fault) => return complain(&format!("{fault}\n{USAGE}")),
+    };
+    match stdio::serve(&Arc::new(Server { options })) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => complain(&error.to_string()),
+    }
+}
+
+fn complain(fault: &str) -> ExitCode {
+    // Nobody is left to tell when standard error is closed.
+    let _ = writeln!(io::stderr(), "wallfacer-fixture: {fault}");
+    ExitCode::from(2)
+}
