@@ -29,7 +29,7 @@ impl Options {
         let mut options = Options { mode, era };
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                "--era" => options.era = era(arguments.next().as_deref())?,
+                "--era" => options.era = named_era(arguments.next().as_deref())?,
                 other => return Err(format!("`{other}` is not known")),
             }
         }
@@ -37,7 +37,7 @@ impl Options {
     }
 }
 
-fn era(name: Option<&str>) -> Result<Era, String> {
+fn named_era(name: Option<&str>) -> Result<Era, String> {
     match name {
         Some("legacy") => Ok(Era::Legacy),
         Some("modern") => Ok(Era::Modern),
