@@ -2,14 +2,32 @@
 //! Nothing here starts, connects or reads the environment; lookups are handed in.
 
 mod command;
+mod config;
 mod endpoint;
+mod expand;
 mod limits;
+mod nearest;
+mod secret;
+mod settings;
+mod severity;
+mod shown;
+mod source;
+mod surroundings;
 mod version;
 
 pub use command::{Command, Environment, Inherit};
-pub use endpoint::{Endpoint, EndpointKind};
+pub use config::{CONFIG_NAME, ConfigError, FileConfig, config_reference, config_schema};
+pub use endpoint::{Endpoint, EndpointError, EndpointKind};
 pub use limits::{Bounds, Timeouts};
+pub use secret::{REDACTED, is_secret_name};
+pub use settings::{Destructive, Settings};
+pub use severity::{FINDING_KINDS, Severity, SeverityKey};
+pub use shown::Shown;
+pub use source::{Problem, Source};
+pub use surroundings::Surroundings;
 pub use version::{Era, Protocol, Version};
+
+use std::collections::BTreeSet;
 
 /// A server as meant: nothing is left open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +36,8 @@ pub struct Target {
     pub protocol: Protocol,
     pub timeouts: Timeouts,
     pub bounds: Bounds,
+    /// Values that came from environment variables, to be kept out of everything we write.
+    pub from_environment: BTreeSet<String>,
 }
 
 /// How the server is got at.
@@ -55,6 +75,7 @@ impl Target {
             protocol: Protocol::default(),
             timeouts: Timeouts::default(),
             bounds: Bounds::default(),
+            from_environment: BTreeSet::new(),
         }
     }
 }

@@ -1,0 +1,116 @@
+//! Names and lines in, what of them may be shown out.
+
+use std::ops::Range;
+
+/// What stands where a secret stood.
+pub const REDACTED: &str = "[redacted]";
+
+/// A name that holds one of these, between word borders, holds something to keep.
+const SECRET_WORDS: [&str; 17] = [
+    "auth",
+    "authorization",
+    "bearer",
+    "cookie",
+    "credential",
+    "credentials",
+    "key",
+    "apikey",
+    "pass",
+    "passphrase",
+    "password",
+    "passwd",
+    "pat",
+    "secret",
+    "signature",
+    "token",
+    "pwd",
+];
+
+/// Variables that say where and who, and that a report is poorer without.
+const PLAIN_VARIABLES: [&str; 12] = [
+    "HOME",
+    "HOSTNAME",
+    "LANG",
+    "LOGNAME",
+    "PATH",
+    "PWD",
+    "SHELL",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "USER",
+    "USERPROFILE",
+];
+
+/// A shorter value would be found inside ordinary words.
+const SHORTEST_SECRET: usize = 6;
+
+/// Whether what goes under this name (a header, variable, flag or parameter) is better not shown.
+pub fn is_secret_name(name: &str) -> bool {
+    !PLAIN_VARIABLES.contains(&name) && words(name).any(|word| SECRET_WORDS.contains(&word.as_str()))
+}
+
+/// Whether a value taken from this environment variable is to be kept out of sight wherever it turns up.
+pub(super) fn is_secret_variable(name: &str, value: &str) -> bool {
+    value.len() >= SHORTEST_SECRET && !PLAIN_VARIABLES.contains(&name) && !name.starts_with("XDG_")
+}
+
+pub(super) fn is_long_enough(value: &str) -> bool {
+    value.len() >= SHORTEST_SECRET
+}
+
+/// `githubToken`, `GITHUB_TOKEN` and `x-github-token` all hold the word `token`.
+fn words(name: &str) -> impl Iterator<Item = String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || (letter.is_uppercase() && after_lower) {
+            words.push(String::new());
+        }
+        if letter.is_alphanumeric() {
+            words.last_mut().expect("starts with one word").extend(letter.to_lowercase());
+        }
+        after_lower = letter.is_lowercase();
+    }
+    words.into_iter()
+}
+
+/// A line of a file with the text of its strings blotted out, where the line has to do with secrets.
+/// Every character keeps its column, and what lies in `shown` stays.
+pub(super) fn hide_strings(line: &str, shown: &Range<usize>) -> String {
+    let has_secret_url = line.contains("://") && line.contains(['@', '?']);
+    if !has_secret_url && !words(line).any(|word| SECRET_WORDS.contains(&word.as_str())) {
+        return line.to_owned();
+    }
+    let mut quote = None;
+    let mut hidden = String::with_capacity(line.len());
+    for (column, letter) in line.chars().enumerate() {
+        let inside = quote.is_some() && quote != Some(letter);
+        hidden.push(if inside && !(shown.len() > 1 && shown.contains(&column)) { '*' } else { letter });
+        match quote {
+            Some(open) if open == letter => quote = None,
+            None if matches!(letter, '"' | '\'') => quote = Some(letter),
+            _ => {}
+        }
+    }
+    hidden
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_hold_a_secret_word_are_secret() {
+        for name in
+            ["Authorization", "GITHUB_TOKEN", "x-api-key", "apiKey", "--password", "DB_PASS", "clientSecret"]
+        {
+            assert!(is_secret_name(name), "{name}");
+        }
+        for name in
+            ["Accept", "HOME", "PATH", "PWD", "monkey", "--keyboard", "author", "LOG_LEVEL", "passenger"]
+        {
+            assert!(!is_secret_name(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What a configuration says beyond the target: where findings go, how they weigh, what may be called.
+
+use super::severity::{Severity, SeverityKey};
+use regex::Regex;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const CORPUS_DIRECTORY: &str = ".wallfacer/corpus";
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A configuration as meant, the target aside.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub corpus_directory: PathBuf,
+    /// How long to wait for another run that writes to the same corpus.
+    pub lock_timeout: Duration,
+    pub severities: BTreeMap<SeverityKey, Severity>,
+    pub destructive: Destructive,
+    /// Parameters by pack, then by name.
+    pub packs: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// What the user has to say on which tools destroy something.
+#[derive(Debug, Clone, Default)]
+pub struct Destructive {
+    /// Names that are destructive besides those we know ourselves.
+    pub patterns: Vec<Regex>,
+    /// Only `patterns` count.
+    pub replace_defaults: bool,
+    /// Names that may be called all the same.
+    pub allowed: Vec<Regex>,
+}
+
+impl Settings {
+    /// What holds where no file says otherwise, for a project in this directory.
+    pub fn new(directory: &Path) -> Self {
+        Self {
+            corpus_directory: directory.join(CORPUS_DIRECTORY),
+            lock_timeout: LOCK_TIMEOUT,
+            severities: BTreeMap::new(),
+            destructive: Destructive::default(),
+            packs: BTreeMap::new(),
+        }
+    }
+
+    /// The severity the user wants for a finding, if any: the tool's, else the rule's, else the kind's.
+    pub fn severity(&self, kind: &str, rule: Option<&str>, tool: Option<&str>) -> Option<Severity> {
+        let by_tool = tool.map(|tool| SeverityKey::Tool { tool: tool.to_owned(), kind: kind.to_owned() });
+        let by_rule = rule.map(|rule| SeverityKey::Rule(rule.to_owned()));
+        let by_kind = SeverityKey::Kind(kind.to_owned());
+        [by_tool, by_rule, Some(by_kind)]
+            .into_iter()
+            .flatten()
+            .find_map(|key| self.severities.get(&key).copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_narrowest_severity_wins() {
+        let mut settings = Settings::new(Path::new("/project"));
+        let keys =
+            [("hang", Severity::Low), ("rule:slow", Severity::Medium), ("tool:report.hang", Severity::High)];
+        settings.severities = keys.map(|(key, severity)| (SeverityKey::parse(key).unwrap(), severity)).into();
+        assert_eq!(settings.severity("hang", Some("slow"), Some("report")), Some(Severity::High));
+        assert_eq!(settings.severity("hang", Some("slow"), Some("other")), Some(Severity::Medium));
+        assert_eq!(settings.severity("hang", Some("other"), None), Some(Severity::Low));
+        assert_eq!(settings.severity("crash", None, Some("report")), None);
+    }
+}

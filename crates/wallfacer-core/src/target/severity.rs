@@ -1,0 +1,128 @@
+//! How grave a finding is, and the three ways a user may say so.
+
+use super::nearest::nearest;
+use std::fmt;
+
+/// From worth fixing one day to stop everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Low,
+    Medium,
+    High,
+    Critical,
+}
+
+/// What a severity is set for. The narrower one wins: tool, then rule, then kind.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SeverityKey {
+    /// `hang`
+    Kind(String),
+    /// `rule:NAME`, a rule or a check.
+    Rule(String),
+    /// `tool:NAME.KIND`
+    Tool { tool: String, kind: String },
+}
+
+/// The names of all kinds of finding, as they stand in files.
+pub const FINDING_KINDS: [&str; 16] = [
+    "crash",
+    "hang",
+    "protocol_error",
+    "internal_error",
+    "schema_violation",
+    "accepted_invalid",
+    "property_failure",
+    "sequence_failure",
+    "state_leak",
+    "race",
+    "injection",
+    "secret_leak",
+    "undeclared_behaviour",
+    "resource_growth",
+    "conformance",
+    "drift",
+];
+
+impl Severity {
+    pub const ALL: [Severity; 4] = [Severity::Low, Severity::Medium, Severity::High, Severity::Critical];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Low => "low",
+            Severity::Medium => "medium",
+            Severity::High => "high",
+            Severity::Critical => "critical",
+        }
+    }
+
+    /// Upper and lower case mean the same.
+    pub fn parse(text: &str) -> Option<Severity> {
+        Severity::ALL.into_iter().find(|severity| severity.as_str().eq_ignore_ascii_case(text))
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl SeverityKey {
+    /// The key as meant, or what is wrong with it and what may help.
+    pub(super) fn parse(text: &str) -> Result<SeverityKey, (String, Option<String>)> {
+        if let Some(rule) = text.strip_prefix("rule:") {
+            return match rule {
+                "" => Err(("`rule:` is followed by no name".to_owned(), None)),
+                rule => Ok(SeverityKey::Rule(rule.to_owned())),
+            };
+        }
+        let Some(rest) = text.strip_prefix("tool:") else {
+            return kind(text).map(SeverityKey::Kind);
+        };
+        // A tool's name may hold dots itself; a kind never does.
+        match rest.rsplit_once('.') {
+            Some((tool, kind_name)) if !tool.is_empty() => {
+                Ok(SeverityKey::Tool { tool: tool.to_owned(), kind: kind(kind_name)? })
+            }
+            _ => Err((
+                format!("`{text}` does not name a tool and a kind"),
+                Some("write it as \"tool:NAME.KIND\", such as \"tool:slow_report.hang\"".to_owned()),
+            )),
+        }
+    }
+}
+
+fn kind(name: &str) -> Result<String, (String, Option<String>)> {
+    if FINDING_KINDS.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    let help = match nearest(name, FINDING_KINDS) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("use `rule:NAME`, `tool:NAME.KIND` or one of {}", FINDING_KINDS.join(", ")),
+    };
+    Err((format!("`{name}` is no kind of finding"), Some(help)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_ways_of_naming_are_told_apart() {
+        let tool = |tool: &str, kind: &str| SeverityKey::Tool { tool: tool.into(), kind: kind.into() };
+        assert_eq!(SeverityKey::parse("hang"), Ok(SeverityKey::Kind("hang".into())));
+        assert_eq!(SeverityKey::parse("rule:auth.whoami"), Ok(SeverityKey::Rule("auth.whoami".into())));
+        assert_eq!(SeverityKey::parse("tool:a.b.crash"), Ok(tool("a.b", "crash")));
+        for wrong in ["hnag", "rule:", "tool:hang", "tool:.hang", "tool:a.hnag", ""] {
+            assert!(SeverityKey::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_severity_reads_in_any_case() {
+        assert_eq!(Severity::parse("HIGH"), Some(Severity::High));
+        assert_eq!(Severity::parse("severe"), None);
+        assert!(Severity::Critical > Severity::High);
+    }
+}

@@ -1,0 +1,255 @@
+//! [`Target`] in, what a report may say of it out: every value that may be a secret is left away.
+
+use super::secret::{self, REDACTED};
+use super::{Command, Endpoint, Target};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Beginnings by which well-known services mark their keys.
+const TOKEN_BEGINNINGS: [&str; 10] =
+    ["sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "eyJ"];
+/// A path segment this long, of letters and digits mixed, is an address only its owner should know.
+const SECRET_SEGMENT: usize = 24;
+
+/// A target without its secrets. Variables and headers are there by name only.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Shown {
+    /// The program and its arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
+}
+
+impl Target {
+    pub fn shown(&self) -> Shown {
+        let secrets = self.secrets();
+        let command = self.reach.command();
+        let endpoint = self.reach.endpoint();
+        Shown {
+            command: command.map(|command| words(command, &secrets)).unwrap_or_default(),
+            cwd: command
+                .and_then(|command| command.cwd.as_ref())
+                .map(|cwd| without(&cwd.to_string_lossy(), &secrets)),
+            env: command.map(|command| command.environment.set.keys().cloned().collect()).unwrap_or_default(),
+            url: endpoint.map(|endpoint| without(&show_url(&endpoint.url), &secrets)),
+            headers: endpoint.map(header_names).unwrap_or_default(),
+        }
+    }
+
+    /// Values that must not appear in anything we write, wherever the server repeats them.
+    pub fn secrets(&self) -> BTreeSet<String> {
+        let mut secrets = self.from_environment.clone();
+        if let Some(command) = self.reach.command() {
+            let set = &command.environment.set;
+            secrets.extend(
+                set.iter().filter(|(name, _)| secret::is_secret_name(name)).map(|(_, value)| value.clone()),
+            );
+            secrets.extend(
+                arguments(command)
+                    .filter_map(|(argument, secret)| Some(argument[secret?..].trim().to_owned())),
+            );
+        }
+        if let Some(endpoint) = self.reach.endpoint() {
+            let headers = endpoint.headers.iter().filter(|(name, _)| secret::is_secret_name(name));
+            // Of `Bearer abc` a server repeats the second word at most.
+            secrets.extend(
+                headers
+                    .flat_map(|(_, value)| [value.as_str(), value.rsplit(' ').next().unwrap_or("")])
+                    .map(str::to_owned),
+            );
+        }
+        secrets.retain(|value| secret::is_long_enough(value));
+        secrets
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let command = self.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+        match &self.url {
+            Some(url) if self.command.is_empty() => formatter.write_str(url),
+            Some(url) => write!(formatter, "{url} (started as `{command}`)"),
+            None => formatter.write_str(&command),
+        }
+    }
+}
+
+fn header_names(endpoint: &Endpoint) -> Vec<String> {
+    endpoint.headers.iter().map(|(name, _)| name.clone()).collect()
+}
+
+fn words(command: &Command, secrets: &BTreeSet<String>) -> Vec<String> {
+    let program = without(&command.program.to_string_lossy(), secrets);
+    let arguments = arguments(command).map(|(argument, secret)| match secret {
+        Some(start) => format!("{}{REDACTED}", &argument[..start]),
+        None => without(&show_url(&argument), secrets),
+    });
+    std::iter::once(program).chain(arguments).collect()
+}
+
+/// Each argument with the place where a secret begins in it, if one does.
+fn arguments(command: &Command) -> impl Iterator<Item = (String, Option<usize>)> {
+    let mut previous = String::new();
+    command.args.iter().map(move |argument| {
+        let argument = argument.to_string_lossy().into_owned();
+        let secret = secret_start(&argument, &previous);
+        previous.clone_from(&argument);
+        (argument, secret)
+    })
+}
+
+fn secret_start(argument: &str, previous: &str) -> Option<usize> {
+    let after_flag = previous.starts_with('-') && !previous.contains('=');
+    let value = argument.find(['=', ':']).map(|border| border + 1);
+    match (previous, argument) {
+        ("-e" | "--env" | "-H" | "--header", _) => return value,
+        _ if after_flag && secret::is_secret_name(previous) && !argument.starts_with('-') => return Some(0),
+        _ => {}
+    }
+    if let Some(start) = value
+        && !argument[start..].starts_with("//")
+        && (secret::is_secret_name(&argument[..start - 1])
+            || ["--env=", "--header="].contains(&&argument[..start]))
+    {
+        return Some(start);
+    }
+    TOKEN_BEGINNINGS.iter().any(|beginning| argument.starts_with(beginning)).then_some(0)
+}
+
+/// A URL without user, password, query values and segments that look like a key. Other text is left as it is.
+pub(super) fn show_url(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return text.to_owned();
+    };
+    let rest = rest.split('#').next().unwrap_or_default();
+    let (address, query) =
+        rest.split_once('?').map_or((rest, None), |(address, query)| (address, Some(query)));
+    let (authority, path) = address.split_at(address.find('/').unwrap_or(address.len()));
+    let authority = match authority.rsplit_once('@') {
+        Some((_, host)) => format!("{REDACTED}@{host}"),
+        None => authority.to_owned(),
+    };
+    let path: Vec<_> =
+        path.split('/').map(|segment| if is_key(segment) { REDACTED } else { segment }).collect();
+    let query = query.map(|query| {
+        let pairs: Vec<_> = query.split('&').map(show_parameter).collect();
+        format!("?{}", pairs.join("&"))
+    });
+    format!("{scheme}://{authority}{}{}", path.join("/"), query.unwrap_or_default())
+}
+
+fn show_parameter(parameter: &str) -> String {
+    match parameter.split_once('=') {
+        Some((name, _)) => format!("{name}={REDACTED}"),
+        None => REDACTED.to_owned(),
+    }
+}
+
+fn is_key(segment: &str) -> bool {
+    segment.len() >= SECRET_SEGMENT
+        && segment.bytes().any(|byte| byte.is_ascii_digit())
+        && segment.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && segment
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'=' | b'.'))
+}
+
+fn without(text: &str, secrets: &BTreeSet<String>) -> String {
+    // The longest first, so that no rest of one is left where another begins alike.
+    let mut secrets: Vec<_> = secrets.iter().collect();
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    secrets.into_iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), REDACTED))
+}
+
+/// A word as a shell would take it.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "@%+=:,./-_[]~".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{EndpointKind, Reach};
+    use super::*;
+
+    fn command(args: &[&str]) -> Target {
+        Target::new(Reach::Command(Command::new("server", args)))
+    }
+
+    fn endpoint(url: &str, headers: &[(&str, &str)]) -> Target {
+        let headers = headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        Target::new(Reach::Url(Endpoint { url: url.into(), headers, kind: EndpointKind::Auto }))
+    }
+
+    #[test]
+    fn a_secret_in_the_arguments_is_not_shown() {
+        for (args, shown) in [
+            (&["--api-key", "hunter2"][..], "server --api-key [redacted]"),
+            (&["--api-key=hunter2", "-v"], "server --api-key=[redacted] -v"),
+            (&["run", "-e", "NAME=hunter2", "image"], "server run -e NAME=[redacted] image"),
+            (&["-H", "X-Who: hunter2"], "server -H X-Who:[redacted]"),
+            (&["GITHUB_TOKEN=hunter2"], "server GITHUB_TOKEN=[redacted]"),
+            (
+                &["postgres://ada:hunter2@db/x?ssl=hunter2"],
+                "server 'postgres://[redacted]@db/x?ssl=[redacted]'",
+            ),
+            (&["ghp_hunter2"], "server [redacted]"),
+            (&["--token", "--verbose"], "server --token --verbose"),
+            (&["-y", "some package", "/tmp"], "server -y 'some package' /tmp"),
+            (&["http://localhost:80/mcp"], "server http://localhost:80/mcp"),
+        ] {
+            assert_eq!(command(args).shown().to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn a_secret_in_a_url_is_not_shown() {
+        for (url, shown) in [
+            ("https://ada:hunter2@host:1/mcp", "https://[redacted]@host:1/mcp"),
+            ("https://host/mcp?token=hunter2&hunter2", "https://host/mcp?token=[redacted]&[redacted]"),
+            ("https://host/s/0123456789abcdef0123456789/mcp", "https://host/s/[redacted]/mcp"),
+            ("https://host/mcp#hunter2", "https://host/mcp"),
+            ("http://[::1]:8000/mcp", "http://[::1]:8000/mcp"),
+        ] {
+            assert_eq!(endpoint(url, &[]).shown().to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn headers_and_variables_are_shown_by_name_alone() {
+        let mut target = command(&[]);
+        if let Reach::Command(command) = &mut target.reach {
+            command.environment.set.insert("MODE".into(), "hunter2".into());
+        }
+        let shown = serde_json::to_string(&target.shown()).unwrap();
+        assert_eq!(shown, r#"{"command":["server"],"env":["MODE"]}"#);
+        let shown = endpoint("http://host/", &[("X-Who", "hunter2")]).shown();
+        assert_eq!(serde_json::to_string(&shown).unwrap(), r#"{"url":"http://host/","headers":["X-Who"]}"#);
+    }
+
+    #[test]
+    fn a_value_from_the_environment_is_hidden_wherever_it_stands() {
+        let mut target = command(&["--dir=/data/hunter2/x"]);
+        target.from_environment.insert("hunter2".into());
+        assert_eq!(target.shown().to_string(), "server --dir=/data/[redacted]/x");
+    }
+
+    #[test]
+    fn what_a_server_might_repeat_is_among_the_secrets() {
+        let target =
+            endpoint("http://host/", &[("Authorization", "Bearer hunter2"), ("Accept", "text/html")]);
+        assert_eq!(target.secrets().into_iter().collect::<Vec<_>>(), ["Bearer hunter2", "hunter2"]);
+        assert!(command(&["--password", "hunter2"]).secrets().contains("hunter2"));
+        assert!(command(&["--password", "1"]).secrets().is_empty());
+    }
+}

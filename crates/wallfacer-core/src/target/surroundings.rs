@@ -1,0 +1,51 @@
+//! Where we were started: the only way in for what lies outside of flags and files.
+
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+/// No directory tree that people work in is deeper.
+const MAX_PARENTS: usize = 64;
+
+/// The world a target is resolved in.
+pub struct Surroundings<'a> {
+    /// The working directory, absolute.
+    pub directory: &'a Path,
+    pub home: Option<&'a Path>,
+    /// An environment variable by its name.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Surroundings<'_> {
+    /// The working directory and its parents, up to the one that holds `.git`. Outside of a repository it is
+    /// the working directory alone: whoever can write to a shared parent must not choose what we start.
+    pub(super) fn project_directories(&self) -> Vec<&Path> {
+        let up = || self.directory.ancestors().take(MAX_PARENTS);
+        let root = up().position(|directory| directory.join(".git").exists());
+        up().take(root.unwrap_or(0) + 1).collect()
+    }
+
+    /// The path as a person in the working directory would write it.
+    pub(super) fn named<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(self.directory).unwrap_or(path)
+    }
+}
+
+impl fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Surroundings")
+            .field("directory", &self.directory)
+            .field("home", &self.home)
+            .finish_non_exhaustive()
+    }
+}
+
+/// `path` as seen from `directory`, without the `.` in between.
+pub(super) fn joined(directory: &Path, path: impl AsRef<Path>) -> PathBuf {
+    directory.join(path).components().filter(|part| *part != Component::CurDir).collect()
+}
+
+/// A program named by a path is looked up from `directory`; a bare name is left to `PATH`.
+pub(super) fn program(directory: &Path, name: &str) -> PathBuf {
+    if name.contains(['/', std::path::MAIN_SEPARATOR]) { joined(directory, name) } else { name.into() }
+}
