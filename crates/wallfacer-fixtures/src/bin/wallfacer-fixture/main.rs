@@ -1,6 +1,7 @@
 //! Arguments in, one MCP server out: correct, or wrong in the one way that its mode names.
 
 mod asking;
+mod http;
 mod message;
 mod options;
 mod outlet;
@@ -14,20 +15,27 @@ mod tools;
 mod validate;
 mod version;
 
-use options::Options;
+use options::{Options, Transport};
 use server::Server;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-const USAGE: &str = "usage: wallfacer-fixture MODE [--era legacy|modern|both]";
+const USAGE: &str =
+    "usage: wallfacer-fixture MODE [--http | --legacy-sse] [--port N] [--era legacy|modern|both]";
 
 fn main() -> ExitCode {
     let options = match Options::parse(std::env::args().skip(1)) {
         Ok(options) => options,
         Err(fault) => return complain(&format!("{fault}\n{USAGE}")),
     };
-    match stdio::serve(&Arc::new(Server { options })) {
+    let transport = options.transport;
+    let server = Arc::new(Server { options });
+    let served = match transport {
+        Transport::Stdio => stdio::serve(&server),
+        Transport::Http | Transport::LegacySse => http::serve(server),
+    };
+    match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => complain(&error.to_string()),
     }

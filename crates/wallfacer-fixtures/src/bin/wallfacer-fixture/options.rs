@@ -8,10 +8,21 @@ pub enum Era {
     Both,
 }
 
+/// How clients reach the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    Stdio,
+    Http,
+    LegacySse,
+}
+
 #[derive(Debug, Clone)]
 pub struct Options {
     pub mode: String,
     pub era: Era,
+    pub transport: Transport,
+    /// Zero lets the system choose.
+    pub port: u16,
 }
 
 impl Options {
@@ -26,10 +37,13 @@ impl Options {
             "legacy-only" => Era::Legacy,
             _ => Era::Both,
         };
-        let mut options = Options { mode, era };
+        let mut options = Options { mode, era, transport: Transport::Stdio, port: 0 };
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--era" => options.era = named_era(arguments.next().as_deref())?,
+                "--http" => options.transport = Transport::Http,
+                "--legacy-sse" => (options.transport, options.era) = (Transport::LegacySse, Era::Legacy),
+                "--port" => options.port = port(arguments.next().as_deref())?,
                 other => return Err(format!("`{other}` is not known")),
             }
         }
@@ -44,4 +58,8 @@ fn named_era(name: Option<&str>) -> Result<Era, String> {
         Some("both") => Ok(Era::Both),
         _ => Err("`--era` is legacy, modern or both".to_owned()),
     }
+}
+
+fn port(number: Option<&str>) -> Result<u16, String> {
+    number.and_then(|number| number.parse().ok()).ok_or_else(|| "`--port` is a number below 65536".to_owned())
 }
