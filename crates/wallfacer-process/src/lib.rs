@@ -1,1 +1,51 @@
-//! Placeholder opening, replaced as the crate is written.
+//! A [`Spec`] in, a running [`Process`] and its [`Stdio`] out; at the end, how it ended.
+//!
+//! Every server is started here, and none outlives its [`Process`]: on Linux each one gets a *keeper*, a small
+//! process between us and the server. The keeper adopts whatever the server's tree leaves behind and kills all of
+//! it when we say so, or when we die, however suddenly. Elsewhere the process group is all that can be ended, and
+//! [`Process::kind`] says so.
+//!
+//! | file | in → out |
+//! |---|---|
+//! | `spec`, `program` | what to run → the file to execute |
+//! | `keeper/` | the Linux way: fork, keep, launch, hunt |
+//! | `group` | the portable way: a process group |
+//! | `report` | what a keeper tells us, in 32 bytes |
+//! | `control` | one hand on either |
+//! | `attendant` | reports and stderr → the state of a life |
+//! | `process` | the public handle |
+//! | `tree` | `/proc` → descendants, samples |
+//! | `platform` | what this machine offers |
+//!
+//! The server under test can still harm us where nothing confines it: one that kills its own parent process loses
+//! its keeper. Then the main process and its group are ended, and [`Status::Unknown`] tells of it.
+
+// Forking, executing and signalling have no safe interface; no other crate of the workspace may do this.
+#![allow(unsafe_code)]
+
+#[cfg(not(unix))]
+compile_error!("wallfacer-process needs Unix processes and pipes; on Windows use WSL 2 or a Linux container");
+
+mod attendant;
+mod control;
+mod ending;
+mod error;
+mod group;
+#[cfg(target_os = "linux")]
+mod keeper;
+mod pipe;
+mod platform;
+mod process;
+mod program;
+mod report;
+mod spec;
+mod tail;
+mod tree;
+
+pub use ending::{Ended, Ending, Means, Status};
+pub use error::StartError;
+pub use platform::{Kind, Platform, platform};
+pub use process::{Process, Stdio};
+pub use spec::Spec;
+pub use tail::Stderr;
+pub use tree::{Descendant, Sample};

@@ -1,0 +1,141 @@
+//! Reports and stderr of one process in, the state of its life out. A thread of its own for each process, so that
+//! stderr is drained and the end is seen whatever the rest of us is busy with.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use std::{io, thread};
+
+use tokio::sync::watch;
+
+use crate::control::Control;
+use crate::ending::{Ending, Status};
+use crate::pipe;
+use crate::report::Report;
+use crate::tail::{Stderr, Tail};
+
+/// The thread holds one read buffer and little else.
+const STACK_BYTES: usize = 256 * 1024;
+
+const READ_BYTES: usize = 64 * 1024;
+
+/// When the main process has ended, what it wrote is still in the pipe: at most its capacity, which no ordinary user
+/// can raise above 1 MiB. More than that comes from a child that goes on writing and must not hold up the news.
+const MAX_LAST_WORDS: usize = 1024 * 1024;
+
+/// What is known of a process, shared between its handle and its attendant.
+#[derive(Debug)]
+pub(crate) struct Life {
+    state: watch::Sender<State>,
+    stderr: Mutex<Tail>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct State {
+    pub(crate) ending: Option<Ending>,
+    /// Nothing of the tree is left, and all of stderr has been read.
+    pub(crate) gone: bool,
+}
+
+impl Life {
+    pub(crate) fn new(stderr_keep: usize) -> Self {
+        Self { state: watch::Sender::default(), stderr: Mutex::new(Tail::new(stderr_keep)) }
+    }
+
+    pub(crate) fn state(&self) -> State {
+        *self.state.borrow()
+    }
+
+    /// Waits until `wanted` finds what it looks for.
+    pub(crate) async fn wait_for<T>(&self, wanted: impl Fn(&State) -> Option<T>) -> T {
+        let mut states = self.state.subscribe();
+        loop {
+            if let Some(found) = wanted(&states.borrow_and_update()) {
+                return found;
+            }
+            // The sender lives in `self`, so it cannot be gone before us.
+            let _ = states.changed().await;
+        }
+    }
+
+    pub(crate) fn stderr(&self) -> Stderr {
+        self.tail().copy()
+    }
+
+    fn tail(&self) -> std::sync::MutexGuard<'_, Tail> {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(crate) struct Attendant {
+    pub(crate) life: Arc<Life>,
+    pub(crate) control: Arc<Control>,
+    pub(crate) status: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+    pub(crate) started: Instant,
+    /// Dropped, and so disconnected, when the attendant is done.
+    pub(crate) done: Sender<()>,
+}
+
+impl Attendant {
+    pub(crate) fn spawn(self) -> io::Result<()> {
+        pipe::set_nonblocking(self.stderr.as_fd())?;
+        let builder = thread::Builder::new().name("attendant".to_owned()).stack_size(STACK_BYTES);
+        builder.spawn(move || self.attend())?;
+        Ok(())
+    }
+
+    fn attend(self) {
+        let Self { life, control, status, stderr, started, done: _done } = self;
+        let mut status = File::from(status);
+        let mut stderr = Some(File::from(stderr));
+        loop {
+            let fds = [Some(status.as_fd()), stderr.as_ref().map(AsFd::as_fd)];
+            let Ok([reported, wrote]) = pipe::readable(fds, None) else { break };
+            if wrote {
+                drain(&mut stderr, &life, READ_BYTES);
+            }
+            if !reported {
+                continue;
+            }
+            match Report::read(&mut status) {
+                Ok(Some(Report::Ended(ending))) => {
+                    drain(&mut stderr, &life, MAX_LAST_WORDS);
+                    life.state.send_modify(|state| state.ending = Some(ending));
+                }
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => break,
+            }
+        }
+        let lost = life.state().ending.is_none();
+        control.settle(lost);
+        drain(&mut stderr, &life, MAX_LAST_WORDS);
+        let unknown = Ending { status: Status::Unknown, after: started.elapsed(), max_rss_bytes: None };
+        life.state.send_modify(|state| {
+            state.ending = state.ending.or(Some(unknown));
+            state.gone = true;
+        });
+    }
+}
+
+/// Reads what is there, up to about `most` bytes; at the end of the stream, closes it.
+fn drain(stderr: &mut Option<File>, life: &Life, most: usize) {
+    let mut buffer = [0; READ_BYTES];
+    let mut taken = 0;
+    while taken < most {
+        let Some(file) = stderr else { return };
+        match file.read(&mut buffer) {
+            Ok(0) => *stderr = None,
+            Ok(count) => {
+                life.tail().push(&buffer[..count]);
+                taken += count;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+            Err(_) => *stderr = None,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The hand we keep on a running tree: a keeper, or a process group.
+
+use std::io;
+
+use crate::group::Group;
+#[cfg(target_os = "linux")]
+use crate::keeper::Keeper;
+use crate::platform::Kind;
+use crate::tree::{Descendant, Sample};
+
+#[derive(Debug)]
+pub(crate) enum Control {
+    #[cfg(target_os = "linux")]
+    Keeper(Keeper),
+    Group(Group),
+}
+
+impl Control {
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Keeper(_) => Kind::WholeTree,
+            Self::Group(_) => Kind::ProcessGroup,
+        }
+    }
+
+    /// Sends a signal to the main process, if it still runs.
+    pub(crate) fn signal(&self, number: i32) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Keeper(keeper) => keeper.signal(number),
+            Self::Group(group) => group.signal(number),
+        }
+    }
+
+    /// Has the tree killed, without waiting for it.
+    pub(crate) fn kill(&self) {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Keeper(keeper) => keeper.kill(),
+            Self::Group(group) => group.kill(),
+        }
+    }
+
+    /// Clears up after the last report. `lost` says that the end of the main process was not among the reports.
+    pub(crate) fn settle(&self, lost: bool) {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Keeper(keeper) => keeper.settle(lost),
+            Self::Group(_) => {}
+        }
+    }
+
+    pub(crate) fn descendants(&self) -> Option<Vec<Descendant>> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Keeper(keeper) => Some(keeper.descendants()),
+            Self::Group(_) => None,
+        }
+    }
+
+    pub(crate) fn sample(&self) -> Option<Sample> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Keeper(keeper) => keeper.sample(),
+            Self::Group(_) => None,
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! What the keeper does with its life. Runs after a fork of a process with threads, so nothing here allocates, locks,
+//! panics or returns; memory is the stack, and every call is one that may be made in a signal handler.
+
+use std::io;
+use std::mem::{self, MaybeUninit};
+use std::os::fd::RawFd;
+use std::ptr;
+use std::time::Duration;
+
+use super::children;
+use super::image::Image;
+use super::launch::launch;
+use crate::ending::{Ending, Status};
+use crate::report::{REPORT_BYTES, Report, Stage};
+
+/// Children reaped before the lifeline is looked at again, however fast a server makes new ones.
+const MAX_REAPED_AT_ONCE: usize = 1024;
+
+/// Between two rounds of killing, unless a child ends sooner.
+const HUNT_PAUSE: libc::c_int = 10;
+
+/// With no child ending for so long, those left will not: they wait inside the kernel, or belong to another user.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(10);
+
+/// Signals of Linux run from 1 to 64 on all but one old architecture.
+const LAST_SIGNAL: libc::c_int = 64;
+
+/// Closed one by one where the system has no better way; beyond it we hold no files.
+const MAX_CLOSED_SINGLY: libc::c_int = 65_536;
+
+/// What the keeper inherits on purpose.
+pub(super) struct Orders<'a> {
+    pub(super) image: &'a Image,
+    /// The server's ends of stdin, stdout and stderr. All descriptors here are above 2.
+    pub(super) stdio: [RawFd; 3],
+    pub(super) status: RawFd,
+    pub(super) lifeline: RawFd,
+    /// All of the above, in ascending order.
+    pub(super) kept: [RawFd; 5],
+}
+
+/// # Safety
+/// Runs in a fresh fork in which every signal is blocked, and nowhere else.
+pub(super) unsafe fn keep(orders: &Orders<'_>) -> ! {
+    // SAFETY: we are in a fork of our own, so descriptors, signals and children are ours to change.
+    unsafe {
+        let keep = match Keep::begin(orders) {
+            Ok(keep) => keep,
+            Err(errno) => {
+                tell(orders.status, Report::Failed { stage: Stage::Setup, errno });
+                libc::_exit(1);
+            }
+        };
+        keep.run()
+    }
+}
+
+struct Keep<'a> {
+    orders: &'a Orders<'a>,
+    main: libc::pid_t,
+    main_ended: bool,
+    began: Duration,
+    /// A report of failure, or the end, comes through here when the program is executed; -1 once that is known.
+    launching: RawFd,
+    /// Readable when a child has ended.
+    ended: RawFd,
+}
+
+/// What came out of looking for ended children.
+enum Reaped {
+    /// There is no child left.
+    All,
+    /// So many ended; others are alive.
+    Some(usize),
+    /// There may be more to reap at once.
+    More,
+}
+
+impl<'a> Keep<'a> {
+    unsafe fn begin(orders: &'a Orders<'a>) -> Result<Self, libc::c_int> {
+        // SAFETY: as in `keep`.
+        unsafe {
+            libc::setsid();
+            libc::prctl(libc::PR_SET_NAME, c"wallfacer-keep".as_ptr());
+            check(libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))?;
+            close_all_but(&orders.kept);
+            // New descriptors must not come to lie on 0 to 2, where the server's stdio is put; and the keeper must
+            // not hold on to our terminal.
+            for target in 0..=libc::STDERR_FILENO {
+                check(libc::dup2(orders.lifeline, target))?;
+            }
+            default_signals();
+            let ended = check(child_signals())?;
+            let mut launching = [-1; 2];
+            check(libc::pipe2(launching.as_mut_ptr(), libc::O_CLOEXEC))?;
+            let [launching, failure] = launching;
+            let keeper = libc::getpid();
+            let began = now();
+            let main = check(super::fork())?;
+            if main == 0 {
+                launch(orders, keeper, failure);
+            }
+            // The server must be the only one to hold its ends, or they would never close.
+            for fd in orders.stdio.into_iter().chain([failure]) {
+                libc::close(fd);
+            }
+            Ok(Self { orders, main, main_ended: false, began, launching, ended })
+        }
+    }
+
+    unsafe fn run(mut self) -> ! {
+        let mut more = false;
+        loop {
+            let pause = if more { 0 } else { -1 };
+            // SAFETY: as in `keep`.
+            unsafe {
+                let [launched, ordered, ended] =
+                    ready([self.launching, self.orders.lifeline, self.ended], pause);
+                if launched {
+                    self.hear_launch();
+                }
+                if ordered && !self.obey() {
+                    self.hunt();
+                }
+                if ended || more {
+                    forget_signals(self.ended);
+                    more = match self.reap() {
+                        Reaped::All => libc::_exit(0),
+                        Reaped::Some(_) => false,
+                        Reaped::More => true,
+                    };
+                }
+            }
+        }
+    }
+
+    /// The program was executed, or it was not: both are known only once.
+    unsafe fn hear_launch(&mut self) {
+        if self.launching < 0 {
+            return;
+        }
+        let mut report = [0_u8; REPORT_BYTES];
+        // SAFETY: the buffer is as long as the length says.
+        unsafe {
+            let count = libc::read(self.launching, report.as_mut_ptr().cast(), report.len());
+            libc::close(self.launching);
+            self.launching = -1;
+            if count > 0 {
+                libc::write(self.orders.status, report.as_ptr().cast(), report.len());
+                libc::waitpid(self.main, ptr::null_mut(), 0);
+                libc::_exit(0);
+            }
+        }
+        tell(self.orders.status, Report::Started { pid: self.main.unsigned_abs() });
+    }
+
+    /// Passes on the signals that were ordered. Says whether the lifeline is still held.
+    unsafe fn obey(&mut self) -> bool {
+        let mut signals = [0_u8; 64];
+        // SAFETY: the buffer is as long as the length says. The main process is signalled only while it is our
+        // unreaped child, so the number is still its own.
+        unsafe {
+            let count = libc::read(self.orders.lifeline, signals.as_mut_ptr().cast(), signals.len());
+            for &signal in signals.iter().take(usize::try_from(count).unwrap_or(0)) {
+                if !self.main_ended {
+                    libc::kill(self.main, libc::c_int::from(signal));
+                }
+            }
+            count > 0
+        }
+    }
+
+    unsafe fn reap(&mut self) -> Reaped {
+        for count in 0..MAX_REAPED_AT_ONCE {
+            let mut status = 0;
+            let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+            // SAFETY: both are filled in by the call, and all zeros are a value of `rusage` too.
+            let (pid, usage) = unsafe {
+                let pid = libc::wait4(-1, &mut status, libc::WNOHANG, usage.as_mut_ptr());
+                (pid, usage.assume_init())
+            };
+            match pid {
+                0 => return Reaped::Some(count),
+                -1 => return Reaped::All,
+                pid if pid == self.main && !self.main_ended => {
+                    // A program that ends at once may be reaped before its start was reported.
+                    // SAFETY: as in `keep`.
+                    unsafe { self.hear_launch() };
+                    self.main_ended = true;
+                    self.report_end(status, &usage);
+                }
+                _ => {}
+            }
+        }
+        Reaped::More
+    }
+
+    fn report_end(&self, status: libc::c_int, usage: &libc::rusage) {
+        let ending = Ending {
+            status: Status::from_wait(status),
+            after: now().saturating_sub(self.began),
+            max_rss_bytes: u64::try_from(usage.ru_maxrss).ok().map(|kib| kib.wrapping_mul(1024)),
+        };
+        tell(self.orders.status, Report::Ended(ending));
+    }
+
+    /// Kills children until there are none. Those of a killed child become ours, so its whole tree comes by in turn.
+    unsafe fn hunt(mut self) -> ! {
+        let mut progress = now();
+        // SAFETY: as in `keep`.
+        unsafe {
+            let group = libc::getpgrp();
+            loop {
+                if !children::each(|child| kill_with_group(child, group)) {
+                    kill_with_group(self.main, group);
+                }
+                ready([self.ended], HUNT_PAUSE);
+                forget_signals(self.ended);
+                match self.reap() {
+                    Reaped::All => libc::_exit(0),
+                    Reaped::Some(0) if now().saturating_sub(progress) > GIVE_UP_AFTER => libc::_exit(1),
+                    Reaped::Some(0) => {}
+                    Reaped::Some(_) | Reaped::More => progress = now(),
+                }
+            }
+        }
+    }
+}
+
+/// Kills a child of ours and those in its group. The kernel does that in one step which no fork can slip through, so
+/// that a family cannot outrun us by forking.
+unsafe fn kill_with_group(child: libc::pid_t, own_group: libc::pid_t) {
+    // SAFETY: these calls take no pointers. The child is unreaped, so its number is its own. Groups do not reach
+    // across sessions, so all members of the child's group belong to this tree.
+    unsafe {
+        let group = libc::getpgid(child);
+        if group > 1 && group != own_group {
+            libc::kill(-group, libc::SIGKILL);
+        }
+        libc::kill(child, libc::SIGKILL);
+    }
+}
+
+fn tell(status: RawFd, report: Report) {
+    let bytes = report.encode();
+    // SAFETY: the buffer is as long as the length says. If nobody listens any more, the lifeline tells us to go.
+    unsafe { libc::write(status, bytes.as_ptr().cast(), bytes.len()) };
+}
+
+fn check(result: libc::c_int) -> Result<libc::c_int, libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error().raw_os_error().unwrap_or(0)) } else { Ok(result) }
+}
+
+unsafe fn close_all_but(kept: &[RawFd; 5]) {
+    let mut from = 0;
+    for &fd in kept {
+        // SAFETY: as in `keep`.
+        unsafe { close_range(from, fd.wrapping_sub(1)) };
+        from = fd.wrapping_add(1);
+    }
+    // SAFETY: as in `keep`.
+    unsafe { close_range(from, libc::c_int::MAX) };
+}
+
+unsafe fn close_range(from: libc::c_int, to: libc::c_int) {
+    if from > to {
+        return;
+    }
+    // SAFETY: as in `keep`.
+    unsafe {
+        // Older kernels and some containers refuse it.
+        if libc::syscall(libc::SYS_close_range, from, to, 0) < 0 {
+            for fd in from..=to.min(MAX_CLOSED_SINGLY) {
+                libc::close(fd);
+            }
+        }
+    }
+}
+
+/// What we ignore the server would ignore too, since that outlives `execve`.
+unsafe fn default_signals() {
+    for signal in 1..=LAST_SIGNAL {
+        // SAFETY: all zeros are the default action with no flags. The few signals that cannot be set are refused.
+        unsafe {
+            let default: libc::sigaction = mem::zeroed();
+            libc::sigaction(signal, &default, ptr::null_mut());
+        }
+    }
+}
+
+unsafe fn child_signals() -> RawFd {
+    let mut signals = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the set is made before it is used.
+    unsafe {
+        libc::sigemptyset(signals.as_mut_ptr());
+        libc::sigaddset(signals.as_mut_ptr(), libc::SIGCHLD);
+        libc::signalfd(-1, signals.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)
+    }
+}
+
+/// One pending signal stands for any number of ended children.
+unsafe fn forget_signals(ended: RawFd) {
+    let mut signal = MaybeUninit::<libc::signalfd_siginfo>::uninit();
+    // SAFETY: the buffer is as long as the length says, and is not read.
+    unsafe { libc::read(ended, signal.as_mut_ptr().cast(), size_of::<libc::signalfd_siginfo>()) };
+}
+
+unsafe fn ready<const N: usize>(fds: [RawFd; N], pause: libc::c_int) -> [bool; N] {
+    let mut polled = fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    // SAFETY: the array has N entries. An interrupted call finds nothing ready, and the caller asks again.
+    unsafe { libc::poll(polled.as_mut_ptr(), N as libc::nfds_t, pause) };
+    polled.map(|entry| entry.revents != 0)
+}
+
+fn now() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call fills in the structure it is given.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}

@@ -1,0 +1,212 @@
+//! [`Spec`] in, a running [`Process`] out: the handle that keeps a tree alive and ends all of it.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{fmt, io};
+
+use tokio::net::unix::pipe::{Receiver as PipeReceiver, Sender as PipeSender};
+use tokio::time::timeout;
+
+use crate::attendant::{Attendant, Life};
+use crate::control::Control;
+use crate::ending::{Ended, Ending, Means};
+use crate::group::Group;
+#[cfg(target_os = "linux")]
+use crate::keeper::Keeper;
+use crate::platform::{Kind, platform};
+use crate::tail::Stderr;
+use crate::tree::{Descendant, Sample};
+use crate::{Spec, StartError, program};
+
+/// A server that closes down on SIGTERM does so within this, or it does not heed the signal.
+const TERMINATE_GRACE: Duration = Duration::from_secs(2);
+
+/// Children that end together with the main process may take a moment longer than it; only what is alive after this
+/// was left behind.
+const SETTLE_GRACE: Duration = Duration::from_secs(1);
+
+/// SIGKILL takes effect within milliseconds, except on a process that waits inside the kernel.
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A running process and all it has started. Dropping it kills the whole tree and waits until it is gone.
+pub struct Process {
+    pid: u32,
+    life: Arc<Life>,
+    control: Arc<Control>,
+    /// Never receives anything: it disconnects when the attendant is done.
+    attendant: Mutex<Receiver<()>>,
+}
+
+/// The two pipes a server is spoken to through. Dropping `stdin` closes it.
+#[derive(Debug)]
+pub struct Stdio {
+    pub stdin: PipeSender,
+    pub stdout: PipeReceiver,
+}
+
+/// A tree that runs, before anyone attends to it.
+pub(crate) struct Born {
+    pub(crate) pid: u32,
+    pub(crate) control: Control,
+    pub(crate) stdin: OwnedFd,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+    pub(crate) status: OwnedFd,
+}
+
+impl Process {
+    /// Starts a process with the best control this machine offers. Returns when the program has been executed, which
+    /// takes milliseconds.
+    ///
+    /// # Panics
+    /// When called outside a tokio runtime with I/O enabled.
+    pub fn start(spec: &Spec) -> Result<(Self, Stdio), StartError> {
+        Self::start_with(platform().kind, spec)
+    }
+
+    /// Starts a process with the given kind of control, or less where the system has none such.
+    ///
+    /// # Panics
+    /// When called outside a tokio runtime with I/O enabled.
+    pub fn start_with(kind: Kind, spec: &Spec) -> Result<(Self, Stdio), StartError> {
+        let path = program::find(spec)?;
+        let started = Instant::now();
+        let born = match kind {
+            #[cfg(target_os = "linux")]
+            Kind::WholeTree => Keeper::start(spec, &path)?,
+            _ => Group::start(spec, &path)?,
+        };
+        let life = Arc::new(Life::new(spec.stderr_keep));
+        let control = Arc::new(born.control);
+        let (done, attendant) = mpsc::channel();
+        let process = Self {
+            pid: born.pid,
+            life: Arc::clone(&life),
+            control: Arc::clone(&control),
+            attendant: attendant.into(),
+        };
+        let attendant = Attendant { life, control, status: born.status, stderr: born.stderr, started, done };
+        attendant.spawn().map_err(|error| {
+            process.control.kill();
+            process.control.settle(true);
+            StartError::setup(error)
+        })?;
+        // From here on an error drops the process, which ends the tree.
+        let stdio = Stdio::new(born.stdin, born.stdout).map_err(StartError::setup)?;
+        Ok((process, stdio))
+    }
+
+    /// The main process. Its number may belong to another process once it has ended.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// How much of the tree can be seen and ended.
+    pub fn kind(&self) -> Kind {
+        self.control.kind()
+    }
+
+    /// How the main process ended, if it has.
+    pub fn ending(&self) -> Option<Ending> {
+        self.life.state().ending
+    }
+
+    /// Waits for the main process to end. By then all it wrote to stderr has been read. May be dropped and called
+    /// anew, and by any number of tasks at once.
+    pub async fn exited(&self) -> Ending {
+        self.life.wait_for(|state| state.ending).await
+    }
+
+    pub fn stderr(&self) -> Stderr {
+        self.life.stderr()
+    }
+
+    /// Sends a signal to the main process; does nothing once that has ended.
+    pub fn signal(&self, number: i32) -> io::Result<()> {
+        self.control.signal(number)
+    }
+
+    /// Who is alive in the tree besides the main process; `None` where that cannot be seen.
+    pub fn descendants(&self) -> Option<Vec<Descendant>> {
+        let mut alive = self.control.descendants()?;
+        if self.ending().is_none() {
+            alive.retain(|descendant| descendant.pid != self.pid);
+        }
+        Some(alive)
+    }
+
+    /// What the whole tree holds at this moment; `None` where that cannot be seen, or nothing is left.
+    pub fn sample(&self) -> Option<Sample> {
+        self.control.sample()
+    }
+
+    /// Ends the tree the way a client should. The caller has closed stdin; then the main process has `grace` to end
+    /// by itself, SIGTERM follows, and at last SIGKILL for whatever is left.
+    pub async fn end(&self, grace: Duration) -> Ended {
+        let means = self.end_main(grace).await;
+        let left_behind = match means {
+            Means::Kill => self.kind().sees_tree().then(Vec::new),
+            Means::Itself | Means::Terminate => self.left_behind(grace).await,
+        };
+        self.kill();
+        let gone = self.gone_within(KILL_PATIENCE).await;
+        let unkillable =
+            if gone { self.kind().sees_tree().then(Vec::new) } else { self.control.descendants() };
+        Ended { ending: self.ending(), means, left_behind, unkillable }
+    }
+
+    /// Kills the whole tree at once. Does not wait: [`Process::exited`] does.
+    pub fn kill(&self) {
+        self.control.kill();
+    }
+
+    async fn end_main(&self, grace: Duration) -> Means {
+        if timeout(grace, self.exited()).await.is_ok() {
+            return Means::Itself;
+        }
+        let terminated = self.signal(libc::SIGTERM).is_ok()
+            && timeout(grace.min(TERMINATE_GRACE), self.exited()).await.is_ok();
+        if terminated { Means::Terminate } else { Means::Kill }
+    }
+
+    async fn left_behind(&self, grace: Duration) -> Option<Vec<Descendant>> {
+        if self.kind().sees_tree() {
+            self.gone_within(grace.min(SETTLE_GRACE)).await;
+        }
+        self.descendants()
+    }
+
+    async fn gone_within(&self, patience: Duration) -> bool {
+        timeout(patience, self.life.wait_for(|state| state.gone.then_some(()))).await.is_ok()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        let attendant = self.attendant.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // Two lives must not overlap, so wait; but not for ever, should the kernel hold on to a process.
+        let _ = attendant.recv_timeout(KILL_PATIENCE);
+    }
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pid, life, control, .. } = self;
+        formatter
+            .debug_struct("Process")
+            .field("pid", pid)
+            .field("kind", &control.kind())
+            .field("state", &life.state())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Stdio {
+    fn new(stdin: OwnedFd, stdout: OwnedFd) -> io::Result<Self> {
+        Ok(Self { stdin: PipeSender::from_owned_fd(stdin)?, stdout: PipeReceiver::from_owned_fd(stdout)? })
+    }
+}
