@@ -1,3 +1,7 @@
 //! The engine of wallfacer: reaches an MCP server, exercises it, and judges what it did.
+//!
+//! Each folder is one step; it makes the noun that the next one reads, and imports only steps before it.
 
 pub mod target;
+
+pub mod wire;

@@ -1,0 +1,537 @@
+//! [`Target`] in, an open [`Connection`] and its [`Server`] out, as often as a fresh one is wanted.
+//!
+//! The era is found out once: a modern question first, and on anything but a modern answer the old handshake,
+//! on a fresh process, because a server may have been put out of step by the question itself.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+use wallfacer_process::{Process, Spec, Stdio as Pipes};
+
+use super::connection::{Answered, Channel, Connection, Happening, Outcome};
+use super::dialect::Dialect;
+use super::error::ConnectError;
+use super::fault::{Fault, Faults};
+use super::http::{Address, Ended, Http, Style, What};
+use super::message::{Body, Content, ErrorObject, Incoming};
+use super::server::{Remark, Server};
+use super::stdio::Stdio;
+use crate::target::{Command, Endpoint, EndpointKind, Era, Protocol, Reach, Target, Version};
+
+/// A server that was only asked for its era gets this long to leave by itself.
+const PROBE_GRACE: Duration = Duration::from_millis(250);
+/// Between two looks whether a server that we started listens yet.
+const PORT_PAUSE: Duration = Duration::from_millis(20);
+/// What of stderr goes into a message.
+const STDERR_LINES: usize = 12;
+const STDERR_LINE_CHARS: usize = 300;
+/// What of a foreign answer goes into a message.
+const SAMPLE_CHARS: usize = 160;
+
+/// Opens connections to one target.
+#[derive(Debug)]
+pub struct Connector {
+    target: Target,
+    /// The environment that the server may inherit from.
+    ambient: BTreeMap<OsString, OsString>,
+    agreed: Option<Agreed>,
+}
+
+/// What the first connection found out.
+#[derive(Debug, Clone)]
+struct Agreed {
+    version: Version,
+    style: Style,
+    remarks: Vec<Remark>,
+}
+
+/// What an answer says about the era of its server.
+enum Sign {
+    Modern(Box<(Connection, Value)>, Version),
+    Legacy(Vec<Remark>),
+}
+
+impl Connector {
+    pub fn new(target: Target, ambient: BTreeMap<OsString, OsString>) -> Connector {
+        Connector { target, ambient, agreed: None }
+    }
+
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Opens a connection: to a fresh process where the server is ours to start, else a new session.
+    pub async fn open(&mut self) -> Result<(Connection, Server), ConnectError> {
+        let (connection, server, style) = match (&self.agreed, self.target.protocol) {
+            (Some(agreed), _) => {
+                let Agreed { version, style, remarks } = agreed.clone();
+                let (connection, mut server) = self.open_as(version, style).await?;
+                server.remarks = remarks;
+                (connection, server, style)
+            }
+            (None, Protocol::Fixed(version)) => self.open_fixed(version).await?,
+            (None, Protocol::Auto) => self.open_newest().await?,
+        };
+        let (version, remarks) = (server.protocol, server.remarks.clone());
+        self.agreed = Some(Agreed { version, style, remarks });
+        Ok((connection, server))
+    }
+
+    /// Opens the conversation in a version and a transport that are known.
+    async fn open_as(&self, version: Version, style: Style) -> Result<(Connection, Server), ConnectError> {
+        let started = Instant::now();
+        let connection = self.channel(version, style).await?;
+        match version.era() {
+            Era::Legacy => self.initialize(connection, version, started).await,
+            Era::Modern => {
+                let deadline = started + self.target.timeouts.startup;
+                self.discover(connection, version, started, deadline).await
+            }
+        }
+    }
+
+    /// The version is the user's wish; only the HTTP transport may have to be found out.
+    async fn open_fixed(&self, version: Version) -> Result<(Connection, Server, Style), ConnectError> {
+        let style = self.first_style();
+        match self.open_as(version, style).await {
+            Ok((connection, server)) => Ok((connection, server, style)),
+            Err(error) if self.may_be_sse(&error) && version.era() == Era::Legacy => {
+                let (connection, server) =
+                    self.open_as(version, Style::LegacySse).await.map_err(|other| telling(error, other))?;
+                Ok((connection, server, Style::LegacySse))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn open_newest(&self) -> Result<(Connection, Server, Style), ConnectError> {
+        let style = self.first_style();
+        if style == Style::LegacySse {
+            return self.open_fixed(Version::LATEST_LEGACY).await;
+        }
+        let started = Instant::now();
+        match self.probe(started).await? {
+            Sign::Modern(opened, version) => {
+                let (connection, result) = *opened;
+                let server = Server::from_discover(&result, version, started.elapsed());
+                Ok((connection, server, style))
+            }
+            Sign::Legacy(remarks) => {
+                let (connection, mut server, style) = self.open_fixed(Version::LATEST_LEGACY).await?;
+                server.remarks = remarks;
+                Ok((connection, server, style))
+            }
+        }
+    }
+
+    /// Asks a server of unknown era the modern question.
+    async fn probe(&self, started: Instant) -> Result<Sign, ConnectError> {
+        let mut connection = self.channel(Version::LATEST, Style::Streamable).await?;
+        let asked = connection.request("server/discover", None);
+        let deadline = Instant::now() + self.target.timeouts.probe;
+        let sign = match connection.wait_for(asked, deadline).await {
+            Happening::Answered(answered) => return self.read_sign(connection, answered).await,
+            Happening::Closed(closed) => Sign::Legacy(vec![Remark::EndedOnProbe { ending: closed.ending }]),
+            Happening::Deadline => return self.probe_slowly(connection, asked, started).await,
+        };
+        connection.close(PROBE_GRACE).await;
+        Ok(sign)
+    }
+
+    /// Silence may be a server that ignores what it does not know, or one that is still starting. The old question
+    /// is put after the new one: whatever is answered first settles it, and a server that is slow is not misjudged.
+    async fn probe_slowly(
+        &self,
+        mut connection: Connection,
+        asked: i64,
+        started: Instant,
+    ) -> Result<Sign, ConnectError> {
+        connection.set_dialect(Dialect::new(Version::LATEST_LEGACY));
+        let introduction = connection.dialect().introduction();
+        connection.request("initialize", Some(&introduction));
+        let deadline = started + self.target.timeouts.startup;
+        let sign = match connection.next(deadline).await {
+            Happening::Answered(answered) if answered.ticket == asked => {
+                let sign = sign_of(&answered.outcome);
+                connection.close(PROBE_GRACE).await;
+                // A fresh process, for this one has heard both questions.
+                return match sign {
+                    Some((_, version)) => {
+                        let fresh = self.channel(version, Style::Streamable).await?;
+                        let (fresh, result) = self.ask_discover(fresh, started).await?;
+                        Ok(Sign::Modern(Box::new((fresh, result)), version))
+                    }
+                    None => Ok(Sign::Legacy(Vec::new())),
+                };
+            }
+            Happening::Answered(_) => Sign::Legacy(vec![Remark::SilentOnProbe]),
+            Happening::Closed(closed) => Sign::Legacy(vec![Remark::EndedOnProbe { ending: closed.ending }]),
+            Happening::Deadline => {
+                let waited = self.target.timeouts.startup;
+                return Err(self.silent(&connection, "initialize", waited));
+            }
+        };
+        connection.close(PROBE_GRACE).await;
+        Ok(sign)
+    }
+
+    async fn read_sign(&self, mut connection: Connection, answered: Answered) -> Result<Sign, ConnectError> {
+        match (sign_of(&answered.outcome), answered.outcome) {
+            (Some((Some(result), version)), _) => Ok(Sign::Modern(Box::new((connection, result)), version)),
+            // Modern, but not at our first word: the version was wrong, say. The right one is tried once.
+            (Some((None, version)), _) => {
+                connection.set_dialect(Dialect::new(version));
+                let (connection, result) = self.ask_discover(connection, Instant::now()).await?;
+                Ok(Sign::Modern(Box::new((connection, result)), version))
+            }
+            (None, Outcome::Refused { status: status @ (401 | 403), body, .. }) => {
+                Err(ConnectError::HttpStatus { server: self.name(), status, body: sample(&body) })
+            }
+            (None, Outcome::Lost(error)) => Err(error.into()),
+            (None, outcome) => {
+                let ambiguous = matches!(outcome, Outcome::Refused { status: 404, said: Some(_), .. });
+                connection.close(PROBE_GRACE).await;
+                Ok(Sign::Legacy(ambiguous.then_some(Remark::AmbiguousProbe).into_iter().collect()))
+            }
+        }
+    }
+
+    async fn discover(
+        &self,
+        mut connection: Connection,
+        version: Version,
+        started: Instant,
+        deadline: Instant,
+    ) -> Result<(Connection, Server), ConnectError> {
+        let asked = connection.request("server/discover", None);
+        let happening = connection.wait_for(asked, deadline).await;
+        let result = self.result(&mut connection, happening, "server/discover").await?;
+        let server = Server::from_discover(&result, version, started.elapsed());
+        Ok((connection, server))
+    }
+
+    async fn ask_discover(
+        &self,
+        mut connection: Connection,
+        started: Instant,
+    ) -> Result<(Connection, Value), ConnectError> {
+        let asked = connection.request("server/discover", None);
+        let deadline = started + self.target.timeouts.startup;
+        let happening = connection.wait_for(asked, deadline).await;
+        let result = self.result(&mut connection, happening, "server/discover").await?;
+        Ok((connection, result))
+    }
+
+    /// The old handshake.
+    async fn initialize(
+        &self,
+        mut connection: Connection,
+        version: Version,
+        started: Instant,
+    ) -> Result<(Connection, Server), ConnectError> {
+        let introduction = connection.dialect().introduction();
+        let asked = connection.request("initialize", Some(&introduction));
+        let deadline = started + self.target.timeouts.startup;
+        let happening = connection.wait_for(asked, deadline).await;
+        let result = self.result(&mut connection, happening, "initialize").await?;
+        let offered = result.get("protocolVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let server = self.name();
+        let spoken = match Version::parse(&offered).filter(|version| version.era() == Era::Legacy) {
+            None if offered.is_empty() => {
+                let faults = Faults::default();
+                let sample = "a result without `protocolVersion`".to_owned();
+                return Err(ConnectError::Malformed { server, method: "initialize", faults, sample });
+            }
+            None => return Err(ConnectError::UnknownVersion { server, offered }),
+            Some(spoken) => spoken,
+        };
+        if spoken != version && self.target.protocol == Protocol::Fixed(version) {
+            return Err(ConnectError::OtherVersion { server, wanted: version, offered });
+        }
+        let server = Server::from_initialize(&result, spoken, started.elapsed());
+        connection.set_dialect(Dialect::new(spoken));
+        connection.notify("notifications/initialized", None);
+        if let Channel::Http(http, _) = connection.channel_mut()
+            && http.style() == Style::Streamable
+            && http.session.is_some()
+        {
+            http.listen();
+        }
+        Ok((connection, server))
+    }
+
+    /// The result of an opening request, or why there is none.
+    async fn result(
+        &self,
+        connection: &mut Connection,
+        happening: Happening,
+        method: &'static str,
+    ) -> Result<Value, ConnectError> {
+        let server = self.name();
+        let outcome = match happening {
+            Happening::Answered(answered) => answered.outcome,
+            Happening::Deadline => {
+                let strays = connection.take_strays();
+                if let Some(example) = strays.examples.first() {
+                    let (faults, sample) = (strays.faults(), sample(&example.head));
+                    return Err(ConnectError::Malformed { server, method, faults, sample });
+                }
+                return Err(self.silent(connection, method, self.target.timeouts.startup));
+            }
+            Happening::Closed(closed) => {
+                let stderr = stderr_tail(connection);
+                return Err(ConnectError::Exited { server, ending: closed.ending, stderr });
+            }
+        };
+        match outcome {
+            Outcome::Reply(incoming) => self.result_of(&incoming, method),
+            Outcome::Refused { status, body, .. } => {
+                Err(ConnectError::HttpStatus { server, status, body: sample(&body) })
+            }
+            Outcome::Broken { faults, said, detail } => {
+                let sample = if detail.is_empty() { sample_of(said.as_ref()) } else { shortened(&detail) };
+                Err(ConnectError::Malformed { server, method, faults, sample })
+            }
+            Outcome::Lost(error) => Err(error.into()),
+        }
+    }
+
+    fn result_of(&self, incoming: &Incoming, method: &'static str) -> Result<Value, ConnectError> {
+        let server = self.name();
+        let malformed = |faults: Faults| ConnectError::Malformed {
+            server: server.clone(),
+            method,
+            faults,
+            sample: sample(&incoming.bytes),
+        };
+        match &incoming.content {
+            Content::Reply { body: Body::Error(error), .. } => Err(ConnectError::Refused {
+                server,
+                method,
+                code: error.code.unwrap_or_default(),
+                message: shortened(&error.message),
+            }),
+            Content::Reply { body: Body::Result(range), .. } if !incoming.faults.has(Fault::WrongVersion) => {
+                match incoming.value(range) {
+                    Some(result) if result.is_object() => Ok(result),
+                    _ => {
+                        let mut faults = incoming.faults.clone();
+                        faults.add(Fault::NotAnObject);
+                        Err(malformed(faults))
+                    }
+                }
+            }
+            _ => Err(malformed(incoming.faults.clone())),
+        }
+    }
+
+    async fn channel(&self, version: Version, style: Style) -> Result<Connection, ConnectError> {
+        let channel = match &self.target.reach {
+            Reach::Command(command) => {
+                let (process, pipes) = self.start(command)?;
+                Channel::Stdio(Stdio::new(process, pipes, self.target.bounds.line_bytes))
+            }
+            Reach::Url(endpoint) => Channel::Http(Box::new(self.http(endpoint, version, style).await?), None),
+            Reach::Both { command, endpoint } => {
+                let process = self.start_listener(command, endpoint).await?;
+                Channel::Http(Box::new(self.http(endpoint, version, style).await?), Some(process))
+            }
+        };
+        Ok(Connection::new(channel, Dialect::new(version), &self.target.bounds))
+    }
+
+    async fn http(&self, endpoint: &Endpoint, version: Version, style: Style) -> Result<Http, ConnectError> {
+        let mut http = Http::new(endpoint, style, &self.target.bounds)?;
+        // Only the modern era names its version from the first request on.
+        if version.era() == Era::Modern {
+            http.agree(version);
+        }
+        if style == Style::LegacySse {
+            self.await_endpoint(&mut http).await?;
+        }
+        Ok(http)
+    }
+
+    /// The old transport opens with a stream whose first event says where to post.
+    async fn await_endpoint(&self, http: &mut Http) -> Result<(), ConnectError> {
+        let stream = http.listen();
+        let deadline = Instant::now() + self.target.timeouts.startup;
+        let server = self.name();
+        loop {
+            let arrival = match tokio::time::timeout_at(deadline, http.next()).await {
+                Ok(arrival) if arrival.exchange == stream => arrival.what,
+                Ok(_) => continue,
+                Err(_) => {
+                    let waited = self.target.timeouts.startup;
+                    let stderr = String::new();
+                    return Err(ConnectError::Silent { server, method: "GET", waited, stderr });
+                }
+            };
+            match arrival {
+                What::Event { name, incoming } if name.as_deref() == Some("endpoint") => {
+                    let reference = String::from_utf8_lossy(&incoming.bytes).into_owned();
+                    return http.set_endpoint(&reference).map_err(|error| ConnectError::Setup(error.into()));
+                }
+                What::Ended(Ended::Failed(error)) => return Err(error.into()),
+                What::Ended(Ended::Status { status, body }) => {
+                    return Err(ConnectError::HttpStatus { server, status, body: sample(&body) });
+                }
+                What::Ended(_) => {
+                    let mut faults = Faults::default();
+                    faults.add(Fault::BrokenStream);
+                    let sample = String::new();
+                    return Err(ConnectError::Malformed { server, method: "GET", faults, sample });
+                }
+                What::Head { .. } | What::Body(_) | What::Event { .. } => {}
+            }
+        }
+    }
+
+    fn start(&self, command: &Command) -> Result<(Process, Pipes), ConnectError> {
+        let spec = Spec {
+            program: command.program.clone(),
+            args: command.args.clone(),
+            env: command.environment.resolve(self.ambient.clone()),
+            cwd: command.cwd.clone(),
+            stderr_keep: Spec::STDERR_KEEP,
+        };
+        Ok(Process::start(&spec)?)
+    }
+
+    /// Starts a server that listens, and waits until it does.
+    async fn start_listener(&self, command: &Command, endpoint: &Endpoint) -> Result<Process, ConnectError> {
+        let address = Address::parse(&endpoint.url).map_err(|error| ConnectError::Setup(error.into()))?;
+        let (process, pipes) = self.start(command)?;
+        tokio::spawn(drain(pipes));
+        let deadline = Instant::now() + self.target.timeouts.startup;
+        loop {
+            if TcpStream::connect((address.host.as_str(), address.port)).await.is_ok() {
+                return Ok(process);
+            }
+            let server = self.name();
+            tokio::select! {
+                ending = process.exited() => {
+                    let stderr = last_lines(&process.stderr().tail);
+                    return Err(ConnectError::Exited { server, ending: Some(ending), stderr });
+                }
+                () = tokio::time::sleep(PORT_PAUSE) => {}
+            }
+            if Instant::now() >= deadline {
+                let stderr = last_lines(&process.stderr().tail);
+                let waited = self.target.timeouts.startup;
+                return Err(ConnectError::Silent { server, method: "connect", waited, stderr });
+            }
+        }
+    }
+
+    fn first_style(&self) -> Style {
+        match self.target.reach.endpoint().map(|endpoint| endpoint.kind) {
+            Some(EndpointKind::LegacySse) => Style::LegacySse,
+            _ => Style::Streamable,
+        }
+    }
+
+    /// Whether a refusal leaves it open that the server speaks the old HTTP transport.
+    fn may_be_sse(&self, error: &ConnectError) -> bool {
+        let automatic =
+            self.target.reach.endpoint().is_some_and(|endpoint| endpoint.kind == EndpointKind::Auto);
+        automatic && matches!(error, ConnectError::HttpStatus { status: 400 | 404 | 405, .. })
+    }
+
+    fn silent(&self, connection: &Connection, method: &'static str, waited: Duration) -> ConnectError {
+        ConnectError::Silent { server: self.name(), method, waited, stderr: stderr_tail(connection) }
+    }
+
+    /// The server's name in messages: its address, or the command that starts it.
+    fn name(&self) -> String {
+        let shown = self.target.shown();
+        shortened(&shown.url.unwrap_or_else(|| shown.command.join(" ")))
+    }
+}
+
+/// What the answer to the modern question proves: a version, and the result where there is one.
+fn sign_of(outcome: &Outcome) -> Option<(Option<Value>, Version)> {
+    let incoming = match outcome {
+        Outcome::Reply(incoming) => incoming,
+        Outcome::Refused { status: 400 | 404, said: Some(incoming), .. } => incoming,
+        _ => return None,
+    };
+    match &incoming.content {
+        Content::Reply { body: Body::Result(range), .. } => {
+            let result = incoming.value(range)?;
+            let version = newest_modern(result.get("supportedVersions")?)?;
+            Some((Some(result), version))
+        }
+        Content::Reply { body: Body::Error(error), .. } => {
+            sign_of_error(error).map(|version| (None, version))
+        }
+        _ => None,
+    }
+}
+
+fn sign_of_error(error: &ErrorObject) -> Option<Version> {
+    match error.code? {
+        -32022 => newest_modern(error.data.as_ref()?.get("supported")?),
+        -32021 | -32020 => Some(Version::LATEST),
+        _ => None,
+    }
+}
+
+fn newest_modern(versions: &Value) -> Option<Version> {
+    let known = versions.as_array()?.iter().filter_map(Value::as_str).filter_map(Version::parse);
+    known.filter(|version| version.era() == Era::Modern).max()
+}
+
+/// When the old transport fails too, the first error is the telling one, unless the second is about the stream itself.
+fn telling(first: ConnectError, second: ConnectError) -> ConnectError {
+    match second {
+        ConnectError::HttpStatus { .. } | ConnectError::Malformed { method: "GET", .. } => first,
+        other => other,
+    }
+}
+
+/// Reads what a listening server prints, so that it never blocks on it; its input stays open as long.
+async fn drain(mut pipes: Pipes) {
+    let mut buffer = [0; 4096];
+    while matches!(pipes.stdout.read(&mut buffer).await, Ok(count) if count > 0) {}
+    // Some servers end when their input does, so it is held until nothing holds the output either.
+    drop(pipes.stdin);
+}
+
+fn stderr_tail(connection: &Connection) -> String {
+    connection.process().map(|process| last_lines(&process.stderr().tail)).unwrap_or_default()
+}
+
+fn last_lines(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(STDERR_LINES)..].iter();
+    last.map(|line| printable(line, STDERR_LINE_CHARS)).collect::<Vec<_>>().join("\n")
+}
+
+fn sample_of(incoming: Option<&Incoming>) -> String {
+    incoming.map(|incoming| sample(&incoming.bytes)).unwrap_or_default()
+}
+
+fn sample(bytes: &[u8]) -> String {
+    let head = &bytes[..bytes.len().min(4 * SAMPLE_CHARS)];
+    shortened(&String::from_utf8_lossy(head))
+}
+
+fn shortened(text: &str) -> String {
+    printable(text.trim(), SAMPLE_CHARS)
+}
+
+/// Control characters of a server must not reach a terminal.
+fn printable(text: &str, most: usize) -> String {
+    let mut shown: String = text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(most).is_some() {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,33 @@
+//! [`Target`](crate::target::Target) in, [`Connection`] out: bytes, framing, JSON-RPC and both eras of the protocol,
+//! over stdio, Streamable HTTP and the old HTTP+SSE.
+//!
+//! The layer is our own because a well-meaning client hides what we are here to see: it drops what it cannot parse,
+//! reads `"1"` as `1`, repeats requests by itself, and calls a garbled answer a timeout.
+
+mod answers;
+mod connection;
+mod connector;
+mod dialect;
+mod error;
+mod fault;
+mod frame;
+mod http;
+mod id;
+mod json;
+mod message;
+mod server;
+mod stdio;
+mod strays;
+
+pub use answers::{Reaction, react};
+pub use connection::{Answered, Closed, Connection, Farewell, Happening, Head, Manners, Outcome, Ticket};
+pub use connector::Connector;
+pub use dialect::Dialect;
+pub use error::ConnectError;
+pub use fault::{Fault, Faults};
+pub use frame::{Correlation, Direction, Frame, FrameLog, Stream};
+pub use http::{HeaderParams, HttpError, SetupError};
+pub use id::Id;
+pub use message::{Body, Content, ErrorObject, Incoming};
+pub use server::{Remark, Server};
+pub use strays::{Stray, Strays};
