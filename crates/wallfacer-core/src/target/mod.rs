@@ -1,12 +1,15 @@
 //! Flags and files in, [`Target`] out: how one server is started or reached, and within which limits.
 //! Nothing here starts, connects or reads the environment; lookups are handed in.
 
+mod clients;
 mod command;
 mod config;
 mod endpoint;
 mod expand;
+mod flags;
 mod limits;
 mod nearest;
+mod resolve;
 mod secret;
 mod settings;
 mod severity;
@@ -15,10 +18,13 @@ mod source;
 mod surroundings;
 mod version;
 
+pub use clients::{ClientError, ClientFiles, ClientServer};
 pub use command::{Command, Environment, Inherit};
 pub use config::{CONFIG_NAME, ConfigError, FileConfig, config_reference, config_schema};
 pub use endpoint::{Endpoint, EndpointError, EndpointKind};
+pub use flags::{FlagError, Flags};
 pub use limits::{Bounds, Timeouts};
+pub use resolve::{Resolved, TargetError, resolve};
 pub use secret::{REDACTED, is_secret_name};
 pub use settings::{Destructive, Settings};
 pub use severity::{FINDING_KINDS, Severity, SeverityKey};

@@ -76,24 +76,35 @@ fn words(name: &str) -> impl Iterator<Item = String> {
 }
 
 /// A line of a file with the text of its strings blotted out, where the line has to do with secrets.
-/// Every character keeps its column, and what lies in `shown` stays.
+/// Every character keeps its column; names of keys and what lies in `shown` stay.
 pub(super) fn hide_strings(line: &str, shown: &Range<usize>) -> String {
     let has_secret_url = line.contains("://") && line.contains(['@', '?']);
     if !has_secret_url && !words(line).any(|word| SECRET_WORDS.contains(&word.as_str())) {
         return line.to_owned();
     }
-    let mut quote = None;
-    let mut hidden = String::with_capacity(line.len());
-    for (column, letter) in line.chars().enumerate() {
-        let inside = quote.is_some() && quote != Some(letter);
-        hidden.push(if inside && !(shown.len() > 1 && shown.contains(&column)) { '*' } else { letter });
-        match quote {
-            Some(open) if open == letter => quote = None,
-            None if matches!(letter, '"' | '\'') => quote = Some(letter),
-            _ => {}
+    let letters: Vec<char> = line.chars().collect();
+    let mut hidden = letters.clone();
+    let mut at = 0;
+    while let Some(open) = (at..letters.len()).find(|column| matches!(letters[*column], '"' | '\'')) {
+        let close = closing(&letters, open);
+        let next = letters.iter().skip(close + 1).find(|letter| !letter.is_whitespace());
+        if !matches!(next, Some(':' | '=')) {
+            (open + 1..close)
+                .filter(|column| !shown.contains(column))
+                .for_each(|column| hidden[column] = '*');
         }
+        at = close + 1;
     }
-    hidden
+    hidden.into_iter().collect()
+}
+
+/// Where the string that begins at `open` ends; one that is never closed goes on to the end of the line.
+fn closing(letters: &[char], open: usize) -> usize {
+    let mut at = open + 1;
+    while at < letters.len() && letters[at] != letters[open] {
+        at += if letters[at] == '\\' && letters[open] == '"' { 2 } else { 1 };
+    }
+    at.min(letters.len())
 }
 
 #[cfg(test)]
@@ -111,6 +122,20 @@ mod tests {
             ["Accept", "HOME", "PATH", "PWD", "monkey", "--keyboard", "author", "LOG_LEVEL", "passenger"]
         {
             assert!(!is_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn strings_on_a_line_with_a_secret_are_blotted_out_and_keys_stay() {
+        let nothing = 0..0;
+        for (line, hidden) in [
+            (r#"{"key": "a\"b", "n": 1}"#, r#"{"key": "****", "n": 1}"#),
+            ("token = 'a\\' # b", "token = '**' # b"),
+            ("token = \"abc", "token = \"***"),
+            ("url = 'http://a:b@c'", "url = '************'"),
+            ("name = 'plain'", "name = 'plain'"),
+        ] {
+            assert_eq!(hide_strings(line, &nothing), hidden);
         }
     }
 }

@@ -143,7 +143,7 @@ mod tests {
     fn a_range_past_the_end_or_inside_a_character_still_gives_a_place() {
         let problem = source("ä").problem(1..99, "odd");
         assert_eq!((problem.line, problem.column), (1, 1));
-        assert_eq!(source("").problem(5..2, "empty").line, 1);
+        assert_eq!(source("").problem(5..6, "empty").line, 1);
     }
 
     #[test]

@@ -25,8 +25,10 @@ impl Surroundings<'_> {
     }
 
     /// The path as a person in the working directory would write it.
-    pub(super) fn named<'p>(&self, path: &'p Path) -> &'p Path {
-        path.strip_prefix(self.directory).unwrap_or(path)
+    pub(super) fn named(&self, path: &Path) -> PathBuf {
+        let under_home = || Some(Path::new("~").join(path.strip_prefix(self.home?).ok()?));
+        let here = path.strip_prefix(self.directory).ok().map(Path::to_owned);
+        here.or_else(under_home).unwrap_or(path.to_owned())
     }
 }
 

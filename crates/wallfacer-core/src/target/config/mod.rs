@@ -64,7 +64,7 @@ impl FileConfig {
 
     pub fn load(path: &Path, around: &Surroundings<'_>) -> Result<FileConfig, ConfigError> {
         let path = joined(around.directory, path);
-        let named = around.named(&path).to_owned();
+        let named = around.named(&path);
         let mut source =
             Source::read(&path).map_err(|source| ConfigError::Unreadable { path: named.clone(), source })?;
         source.path = named;
@@ -79,22 +79,34 @@ impl FileConfig {
     ) -> Result<FileConfig, ConfigError> {
         let (root, mistakes) = DeTable::parse_recoverable(&source.text);
         if !mistakes.is_empty() {
-            return Err(ConfigError::Wrong(mistakes.iter().map(|mistake| syntax(source, mistake)).collect()));
+            return Err(wrong(mistakes.iter().map(|mistake| syntax(source, mistake)).collect()));
         }
         let reader =
             Reader { source, variable, problems: RefCell::default(), from_environment: RefCell::default() };
         let config = read(&reader, root.get_ref(), path);
-        let mut problems = reader.problems.into_inner();
+        let problems = reader.problems.into_inner();
         if problems.is_empty() {
             return Ok(FileConfig { from_environment: reader.from_environment.into_inner(), ..config });
         }
-        problems.sort_by_key(|problem| (problem.line, problem.column));
-        Err(ConfigError::Wrong(problems))
+        Err(wrong(problems))
     }
 }
 
+/// In the order a reader meets them.
+fn wrong(mut problems: Vec<Problem>) -> ConfigError {
+    problems.sort_by_key(|problem| (problem.line, problem.column));
+    ConfigError::Wrong(problems)
+}
+
 fn syntax(source: &Source, mistake: &toml::de::Error) -> Problem {
-    source.problem(mistake.span().unwrap_or_default(), format!("this is not TOML: {}", mistake.message()))
+    let span = mistake.span().unwrap_or_default();
+    let problem = source.problem(span.clone(), format!("this is not TOML: {}", mistake.message()));
+    // The parser takes a bare word for a number gone wrong; a person has forgotten the quotes.
+    let is_word = source.text.get(span).is_some_and(|written| written.starts_with(char::is_alphabetic));
+    match is_word && mistake.message().starts_with("invalid") {
+        true => problem.with_help("a string is written in quotes"),
+        false => problem,
+    }
 }
 
 fn read(reader: &Reader<'_>, root: &DeTable<'_>, path: &Path) -> FileConfig {

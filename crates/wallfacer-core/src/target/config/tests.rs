@@ -133,6 +133,14 @@ fn the_defaults_in_the_table_are_the_defaults_in_the_code() {
 }
 
 #[test]
+fn the_choices_in_the_table_are_those_in_the_code() {
+    let versions: Vec<_> = std::iter::once("auto").chain(Version::ALL.map(Version::as_str)).collect();
+    assert_eq!(keys::PROTOCOLS, versions);
+    assert_eq!(keys::SEVERITIES, Severity::ALL.map(Severity::as_str));
+    assert!(keys::TRANSPORTS.iter().all(|name| EndpointKind::parse(name).is_some()));
+}
+
+#[test]
 fn a_command_without_a_slash_is_left_to_the_path() {
     let config =
         parse("[target]\nkind = \"stdio\"\ncommand = \"python3\"\nargs = [\"server.py\"]\n").unwrap();

@@ -1,0 +1,293 @@
+//! [`Flags`], [`FileConfig`] and [`ClientFiles`] in, one [`Target`] out: flags win over files.
+
+use super::flags::FlagError;
+use super::surroundings::joined;
+use super::{
+    Bounds, ClientError, ClientFiles, Command, Endpoint, FileConfig, Flags, Reach, Surroundings, Target,
+    Timeouts,
+};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A target, and what its user should know of how it was found.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Resolved {
+    pub target: Target,
+    pub notes: Vec<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    #[error(
+        "no server is named: write `-- COMMAND ARGS…`, `--url URL` or `--server NAME`, \
+         or put a [target] into wallfacer.toml (`wallfacer init` writes one)"
+    )]
+    Nothing,
+    #[error("--server and {other} both name a server; give one of them")]
+    TwoServers { other: &'static str },
+    #[error(
+        "{flag} goes with a command to start, and the target is only reached at {url}; add `-- COMMAND` or leave it away"
+    )]
+    NeedsCommand { flag: &'static str, url: String },
+    #[error(
+        "{flag} goes with a URL, and the target is only started as `{command}`; add --url or leave it away"
+    )]
+    NeedsUrl { flag: &'static str, command: String },
+    #[error(transparent)]
+    Flag(#[from] FlagError),
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+/// How the server is got at, and where that was learned.
+struct Found {
+    reach: Reach,
+    from_environment: BTreeSet<String>,
+    notes: Vec<String>,
+}
+
+/// The target as meant. What names a server on the command line takes the place of the file's server as a whole;
+/// times, limits and the other flags then hold for whichever it is.
+pub fn resolve(
+    flags: &Flags,
+    config: Option<&FileConfig>,
+    clients: &ClientFiles<'_>,
+    around: &Surroundings<'_>,
+) -> Result<Resolved, TargetError> {
+    let Found { mut reach, from_environment, notes } = find(flags, config, clients)?;
+    adjust(&mut reach, flags, around.directory)?;
+    let protocol = flags.protocol()?.or(config.map(|config| config.protocol)).unwrap_or_default();
+    let target = Target {
+        reach,
+        protocol,
+        timeouts: timeouts(flags, config),
+        bounds: bounds(flags, config),
+        from_environment,
+    };
+    check_company(flags, &target)?;
+    Ok(Resolved { target, notes })
+}
+
+fn find(flags: &Flags, config: Option<&FileConfig>, clients: &ClientFiles<'_>) -> Result<Found, TargetError> {
+    if let Some(name) = &flags.server {
+        let other = if flags.url.is_some() { Some("--url") } else { flags.program().map(|_| "`-- COMMAND`") };
+        if let Some(other) = other {
+            return Err(TargetError::TwoServers { other });
+        }
+        let server = clients.find(name)?;
+        return Ok(Found {
+            reach: server.reach,
+            from_environment: server.from_environment,
+            notes: server.notes,
+        });
+    }
+    let typed = match (flags.program(), flags.endpoint()?) {
+        (Some(command), Some(endpoint)) => Some(Reach::Both { command, endpoint }),
+        (Some(command), None) => Some(Reach::Command(command)),
+        (None, Some(endpoint)) => Some(Reach::Url(endpoint)),
+        (None, None) => None,
+    };
+    let written = || {
+        let config = config?;
+        Some((config.reach.clone()?, config.from_environment.clone()))
+    };
+    let (reach, from_environment) =
+        typed.map(|reach| (reach, BTreeSet::new())).or_else(written).ok_or(TargetError::Nothing)?;
+    Ok(Found { reach, from_environment, notes: vec![] })
+}
+
+/// Puts on top what the flags say about the server without naming it.
+fn adjust(reach: &mut Reach, flags: &Flags, directory: &Path) -> Result<(), TargetError> {
+    let (command, endpoint) = match reach {
+        Reach::Command(command) => (Some(command), None),
+        Reach::Url(endpoint) => (None, Some(endpoint)),
+        Reach::Both { command, endpoint } => (Some(command), Some(endpoint)),
+    };
+    if let Some(command) = command {
+        adjust_command(command, flags, directory)?;
+    }
+    if let Some(endpoint) = endpoint {
+        adjust_endpoint(endpoint, flags)?;
+    }
+    Ok(())
+}
+
+fn adjust_command(command: &mut Command, flags: &Flags, directory: &Path) -> Result<(), FlagError> {
+    if let Some(cwd) = &flags.cwd {
+        // The path of the program was typed here, not in the directory it will be started in.
+        if Path::new(&command.program).components().count() > 1 {
+            command.program = joined(directory, &command.program).into();
+        }
+        command.cwd = Some(joined(directory, cwd));
+    }
+    if let Some(inherit) = flags.inherit()? {
+        command.environment.inherit = inherit;
+    }
+    command.environment.set.extend(flags.variables()?);
+    Ok(())
+}
+
+fn adjust_endpoint(endpoint: &mut Endpoint, flags: &Flags) -> Result<(), FlagError> {
+    let headers = flags.headers()?;
+    let replaced = |name: &str| headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
+    endpoint.headers.retain(|(name, _)| !replaced(name));
+    endpoint.headers.extend(headers);
+    if let Some(kind) = flags.kind()? {
+        endpoint.kind = kind;
+    }
+    Ok(())
+}
+
+fn timeouts(flags: &Flags, config: Option<&FileConfig>) -> Timeouts {
+    let written = config.map(|config| config.timeouts.clone()).unwrap_or_default();
+    Timeouts {
+        startup: flags.startup_timeout.unwrap_or(written.startup),
+        probe: flags.probe_timeout.unwrap_or(written.probe),
+        call: flags.timeout.unwrap_or(written.call),
+        per_tool: written.per_tool,
+    }
+}
+
+fn bounds(flags: &Flags, config: Option<&FileConfig>) -> Bounds {
+    let written = config.map(|config| config.bounds.clone()).unwrap_or_default();
+    Bounds { line_bytes: flags.max_line_bytes.unwrap_or(written.line_bytes), ..written }
+}
+
+/// A flag that would do nothing is a misunderstanding.
+fn check_company(flags: &Flags, target: &Target) -> Result<(), TargetError> {
+    let shown = || target.shown().to_string();
+    match (&target.reach, flags.of_a_command(), flags.of_a_url()) {
+        (Reach::Url(_), Some(flag), _) => Err(TargetError::NeedsCommand { flag, url: shown() }),
+        (Reach::Command(_), _, Some(flag)) => Err(TargetError::NeedsUrl { flag, command: shown() }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::{EndpointKind, Inherit, Protocol, Source, Version};
+    use std::time::Duration;
+
+    const DIRECTORY: &str = "/work/here";
+
+    fn typed(command: &[&str]) -> Flags {
+        Flags { command: command.iter().map(Into::into).collect(), ..Flags::default() }
+    }
+
+    fn at(url: &str) -> Flags {
+        Flags { url: Some(url.into()), ..Flags::default() }
+    }
+
+    fn resolved(flags: &Flags, config: &str) -> Result<Target, TargetError> {
+        let around = Surroundings { directory: Path::new(DIRECTORY), home: None, variable: &|_| None };
+        let source = Source { path: "wallfacer.toml".into(), text: config.into() };
+        let config =
+            FileConfig::parse(&source, Path::new("/project/wallfacer.toml"), around.variable).unwrap();
+        resolve(flags, Some(&config), &ClientFiles::read(&around), &around).map(|resolved| resolved.target)
+    }
+
+    const WITH_COMMAND: &str = "[target]\ncommand = './run'\nenv = { A = '1', B = '2' }\ntimeout_ms = 7000\n";
+    const WITH_URL: &str = "[target]\nurl = 'http://host/mcp'\nheaders = { X-Who = 'file', X-Two = '2' }\n";
+
+    #[test]
+    fn a_typed_command_takes_the_place_of_the_written_one_and_the_times_stay() {
+        let target = resolved(&typed(&["node", "server.js"]), WITH_COMMAND).unwrap();
+        assert_eq!(target.reach, Reach::Command(Command::new("node", ["server.js"])));
+        assert_eq!(target.timeouts.call, Duration::from_secs(7));
+    }
+
+    #[test]
+    fn command_and_url_together_are_started_then_reached() {
+        let flags = Flags { url: Some("http://localhost:1/mcp".into()), ..typed(&["node"]) };
+        let Reach::Both { command, endpoint } = resolved(&flags, "").unwrap().reach else {
+            panic!("not both")
+        };
+        assert_eq!(
+            (command.program.to_str(), endpoint.url.as_str()),
+            (Some("node"), "http://localhost:1/mcp")
+        );
+    }
+
+    #[test]
+    fn flags_that_name_no_server_add_to_the_written_one() {
+        let flags = Flags {
+            env: vec!["B=3".into(), "C=a=b".into()],
+            cwd: Some("sub".into()),
+            protocol: Some("2025-06-18".into()),
+            timeout: Some(Duration::from_secs(1)),
+            max_line_bytes: Some(2048),
+            env_clear: true,
+            ..Flags::default()
+        };
+        let target = resolved(&flags, WITH_COMMAND).unwrap();
+        let command = target.reach.command().unwrap();
+        let set: Vec<_> =
+            command.environment.set.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(set, ["A=1", "B=3", "C=a=b"]);
+        assert_eq!(command.environment.inherit, Inherit::Only(vec![]));
+        assert_eq!(command.cwd.as_deref(), Some(Path::new("/work/here/sub")));
+        assert_eq!(command.program, "/project/run");
+        assert_eq!(target.protocol, Protocol::Fixed(Version::V2025_06_18));
+        assert_eq!(target.timeouts.call, Duration::from_secs(1));
+        assert_eq!(target.bounds.line_bytes, 2048);
+    }
+
+    #[test]
+    fn a_typed_header_takes_the_place_of_the_written_one() {
+        let flags = Flags {
+            headers: vec!["x-who:flag".into(), "X-Three: a:b".into()],
+            transport: Some("sse".into()),
+            ..Flags::default()
+        };
+        let target = resolved(&flags, WITH_URL).unwrap();
+        let endpoint = target.reach.endpoint().unwrap();
+        let headers: Vec<_> =
+            endpoint.headers.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(headers, ["X-Two=2", "x-who=flag", "X-Three=a:b"]);
+        assert_eq!(endpoint.kind, EndpointKind::LegacySse);
+    }
+
+    #[test]
+    fn a_program_typed_as_a_path_is_meant_from_here_and_not_from_its_new_directory() {
+        let flags = Flags { cwd: Some("sub".into()), ..typed(&["./run"]) };
+        let target = resolved(&flags, "").unwrap();
+        assert_eq!(target.reach.command().unwrap().program, "/work/here/run");
+        let flags = Flags { cwd: Some("sub".into()), ..typed(&["node"]) };
+        assert_eq!(resolved(&flags, "").unwrap().reach.command().unwrap().program, "node");
+    }
+
+    #[test]
+    fn every_contradiction_is_one_clear_sentence() {
+        let server = || Flags { server: Some("github".into()), ..Flags::default() };
+        let url = "http://host/mcp?key=hunter2";
+        let header = |text: &str| Flags { headers: vec![text.into()], ..at("http://host/") };
+        let wrong = [
+            (Flags::default(), ""),
+            (Flags { url: Some(url.into()), ..server() }, ""),
+            (Flags { command: typed(&["node"]).command, ..server() }, ""),
+            (Flags { env: vec!["A=1".into()], ..at(url) }, ""),
+            (Flags { cwd: Some("sub".into()), ..Flags::default() }, WITH_URL),
+            (Flags { headers: vec!["A: b".into()], ..typed(&["node", "--token", "hunter2"]) }, ""),
+            (Flags { transport: Some("sse".into()), ..Flags::default() }, WITH_COMMAND),
+            (Flags { env: vec!["TOKEN".into()], ..typed(&["node"]) }, ""),
+            (Flags { env: vec!["=x".into()], ..typed(&["node"]) }, ""),
+            (Flags { env_pass: vec!["PATH".into()], ..typed(&["node"]) }, ""),
+            (header("Authorization hunter2"), ""),
+            (header("Bad Name: hunter2"), ""),
+            (header("Authorization: hunter2\nX: y"), ""),
+            (Flags { protocol: Some("2025".into()), ..typed(&["node"]) }, ""),
+            (Flags { transport: Some("http".into()), ..at("http://host/") }, ""),
+            (at("localhost:8000"), ""),
+            (at("ftp://ada:hunter2@host/"), ""),
+            (at("http://host:port/"), ""),
+        ];
+        let messages: Vec<_> = wrong
+            .into_iter()
+            .map(|(flags, config)| resolved(&flags, config).unwrap_err().to_string())
+            .collect();
+        let messages = messages.join("\n");
+        assert!(!messages.contains("hunter2"), "{messages}");
+        insta::assert_snapshot!(messages);
+    }
+}
