@@ -1,6 +1,7 @@
 //! Arguments in, one MCP server out: correct, or wrong in the one way that its mode names.
 
 mod asking;
+mod flaws;
 mod http;
 mod message;
 mod options;
@@ -15,29 +16,36 @@ mod tools;
 mod validate;
 mod version;
 
+use flaws::{process, start};
 use options::{Options, Transport};
 use server::Server;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-const USAGE: &str =
-    "usage: wallfacer-fixture MODE [--http | --legacy-sse] [--port N] [--era legacy|modern|both]";
+const USAGE: &str = "usage: wallfacer-fixture MODE [--http | --legacy-sse] [--port N] [--era legacy|modern|both] [--delay MS]";
 
 fn main() -> ExitCode {
+    if process::lingers(std::env::args().nth(1).as_deref()) {
+        return ExitCode::SUCCESS;
+    }
     let options = match Options::parse(std::env::args().skip(1)) {
         Ok(options) => options,
         Err(fault) => return complain(&format!("{fault}\n{USAGE}")),
     };
-    let transport = options.transport;
-    let server = Arc::new(Server { options });
-    let served = match transport {
-        Transport::Stdio => stdio::serve(&server),
-        Transport::Http | Transport::LegacySse => http::serve(server),
-    };
-    match served {
+    match serve(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => complain(&error.to_string()),
+    }
+}
+
+fn serve(options: Options) -> io::Result<()> {
+    start::begin(&options.mode)?;
+    let transport = options.transport;
+    let server = Arc::new(Server::new(options));
+    match transport {
+        Transport::Stdio => stdio::serve(&server),
+        Transport::Http | Transport::LegacySse => http::serve(server),
     }
 }
 

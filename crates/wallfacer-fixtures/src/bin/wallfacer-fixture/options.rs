@@ -1,5 +1,10 @@
 //! Arguments as typed in, options as meant out.
 
+use std::time::Duration;
+
+/// Noticeable, and well below any time limit for starting.
+const DELAY: Duration = Duration::from_millis(1500);
+
 /// Which eras the server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Era {
@@ -23,6 +28,8 @@ pub struct Options {
     pub transport: Transport,
     /// Zero lets the system choose.
     pub port: u16,
+    /// How long `slow-start` lets the first request wait.
+    pub delay: Duration,
 }
 
 impl Options {
@@ -35,15 +42,20 @@ impl Options {
         let era = match mode.as_str() {
             "modern-only" => Era::Modern,
             "legacy-only" => Era::Legacy,
+            // These flaws show in the legacy era alone.
+            "never-answers-initialize" | "wrong-version-in-initialize" | "asks-before-answering" => {
+                Era::Legacy
+            }
             _ => Era::Both,
         };
-        let mut options = Options { mode, era, transport: Transport::Stdio, port: 0 };
+        let mut options = Options { mode, era, transport: Transport::Stdio, port: 0, delay: DELAY };
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--era" => options.era = named_era(arguments.next().as_deref())?,
                 "--http" => options.transport = Transport::Http,
                 "--legacy-sse" => (options.transport, options.era) = (Transport::LegacySse, Era::Legacy),
                 "--port" => options.port = port(arguments.next().as_deref())?,
+                "--delay" => options.delay = delay(arguments.next().as_deref())?,
                 other => return Err(format!("`{other}` is not known")),
             }
         }
@@ -62,4 +74,9 @@ fn named_era(name: Option<&str>) -> Result<Era, String> {
 
 fn port(number: Option<&str>) -> Result<u16, String> {
     number.and_then(|number| number.parse().ok()).ok_or_else(|| "`--port` is a number below 65536".to_owned())
+}
+
+fn delay(milliseconds: Option<&str>) -> Result<Duration, String> {
+    let milliseconds = milliseconds.and_then(|number| number.parse().ok());
+    milliseconds.map(Duration::from_millis).ok_or_else(|| "`--delay` is in milliseconds".to_owned())
 }

@@ -24,6 +24,9 @@ pub trait Outlet: Send + Sync {
         true
     }
 
+    /// Leaves the request without an answer: where an HTTP response is due, until the client goes away.
+    fn hold(&self) {}
+
     /// Ends the stream before the reply; the client fetches the rest. Nothing where there is no stream.
     fn suspend(&self) {}
 }

@@ -6,7 +6,7 @@ use crate::outlet::Outlet;
 use crate::request::Request;
 use crate::session::{Client, Level, Session, lock};
 use crate::version::Version;
-use crate::{prompts, resources, tools};
+use crate::{flaws, prompts, resources, tools};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -22,9 +22,16 @@ const SECOND_PAGE: &str = "tools-from-9";
 
 pub struct Server {
     pub options: Options,
+    /// What takes the place of the reply to `echo`.
+    flawed: Option<flaws::reply::Reply>,
 }
 
 impl Server {
+    pub fn new(options: Options) -> Server {
+        let flawed = flaws::reply::of(&options.mode);
+        Server { options, flawed }
+    }
+
     pub fn receive(self: &Arc<Self>, bytes: &[u8], session: &Arc<Session>, outlet: &Arc<dyn Outlet>) {
         match serde_json::from_slice(bytes) {
             Ok(Value::Array(batch)) => self.batch(batch, session, outlet),
@@ -87,6 +94,11 @@ impl Server {
         session: &Arc<Session>,
         outlet: &Arc<dyn Outlet>,
     ) {
+        let mode = &self.options.mode;
+        flaws::start::delay(mode, self.options.delay);
+        if flaws::start::ignores(mode, &method, outlet.as_ref()) {
+            return;
+        }
         let params = match params {
             None => Map::new(),
             Some(Value::Object(params)) => params,
@@ -98,7 +110,8 @@ impl Server {
             Ok(client) => client,
             Err(failure) => return outlet.send(&message::error(&id, &failure)),
         };
-        let waits = method == "tools/call" && tools::may_wait(&params, client.version);
+        let waits = method == "tools/call"
+            && (tools::may_wait(&params, client.version) || flaws::reply::waits(&self.options.mode));
         let cancellation = match waits {
             true => session.start(&id),
             false => Some(Arc::default()),
@@ -128,8 +141,11 @@ impl Server {
         request.session.finish(&request.id);
         match answer {
             Some(Ok(result)) => {
-                let result = dressed(result, request);
-                request.outlet.send(&message::result(&request.id, &result));
+                let reply = message::result(&request.id, &dressed(result, request));
+                match self.flawed.filter(|_| is_echo(request)) {
+                    Some(flawed) => flawed(request, reply),
+                    None => request.outlet.send(&reply),
+                }
             }
             Some(Err(failure)) => request.outlet.send(&message::error(&request.id, &failure)),
             None => {}
@@ -139,7 +155,7 @@ impl Server {
     /// None: there is nothing to answer any more.
     fn answer(&self, request: &Request) -> Option<Result<Value, Failure>> {
         let modern = request.client.version.is_modern();
-        Some(match request.method.as_str() {
+        let answer = match request.method.as_str() {
             "server/discover" if modern => Ok(discover(&request.client)),
             "initialize" if !modern => initialize(request),
             "ping" if !modern => Ok(json!({})),
@@ -153,7 +169,8 @@ impl Server {
             "prompts/get" => prompts::get(request),
             "completion/complete" => prompts::complete(request),
             _ => Err(unknown(&request.method)),
-        })
+        };
+        Some(flaws::claims::alter(&self.options.mode, request, answer))
     }
 
     /// Who is asking, by the rules of the era that the request belongs to.
@@ -212,6 +229,10 @@ fn refuse(id: &Value, code: i64, why: &str, outlet: &dyn Outlet) {
 
 fn unknown(method: &str) -> Failure {
     Failure::new(message::METHOD_NOT_FOUND, format!("there is no method `{method}`"))
+}
+
+fn is_echo(request: &Request) -> bool {
+    request.method == "tools/call" && request.params.get("name").is_some_and(|name| name == "echo")
 }
 
 fn is_id(id: &Value) -> bool {

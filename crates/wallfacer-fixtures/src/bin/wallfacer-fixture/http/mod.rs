@@ -1,6 +1,6 @@
 //! Connections in, answers of the MCP server out. Hand-written, so that flawed modes can send any bytes.
 
-mod connection;
+pub mod connection;
 mod event;
 mod headers;
 mod incoming;

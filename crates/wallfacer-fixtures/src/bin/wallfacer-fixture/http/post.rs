@@ -12,6 +12,11 @@ use crate::version::Version;
 use serde_json::Value;
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// How often a response that never comes looks whether the client has gone.
+const GLANCE: Duration = Duration::from_millis(50);
 
 pub struct Post {
     connection: Arc<Connection>,
@@ -42,6 +47,8 @@ enum State {
     Suspended {
         number: u64,
     },
+    /// No answer will ever come.
+    Withheld,
 }
 
 impl Post {
@@ -76,6 +83,7 @@ impl Post {
                 self.complete(*number);
                 Ok(())
             }
+            State::Withheld => Ok(()),
         }
     }
 
@@ -131,7 +139,7 @@ impl Post {
                 }
                 *state = opened;
             }
-            (State::Streaming { .. } | State::Suspended { .. }, _) => {}
+            (State::Streaming { .. } | State::Suspended { .. } | State::Withheld, _) => {}
         }
         match (&*state, self.log()) {
             (State::Streaming { number }, _) => self.event(*number, line),
@@ -161,6 +169,14 @@ impl Outlet for Post {
 
     fn is_open(&self) -> bool {
         matches!(self.manner, Manner::Legacy { .. }) || self.connection.is_open()
+    }
+
+    fn hold(&self) {
+        *lock(&self.state) = State::Withheld;
+        self.connection.spoil();
+        while self.connection.is_open() {
+            thread::sleep(GLANCE);
+        }
     }
 
     fn suspend(&self) {

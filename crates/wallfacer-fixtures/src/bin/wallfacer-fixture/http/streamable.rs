@@ -7,6 +7,7 @@ use super::headers;
 use super::incoming::Incoming;
 use super::post::{Manner, Post};
 use super::sessions::HttpSession;
+use crate::flaws;
 use crate::message::{self, Failure};
 use crate::options::Era;
 use crate::outlet::Outlet;
@@ -45,7 +46,13 @@ fn post(site: &Site, request: &Incoming, connection: &Arc<Connection>) -> io::Re
     if !["application/json", "text/event-stream", "*/*"].iter().any(|known| accepted.contains(known)) {
         return connection.refuse(406, "accept application/json and text/event-stream");
     }
-    match serde_json::from_slice::<Value>(&request.body) {
+    let message = serde_json::from_slice::<Value>(&request.body);
+    if let Ok(message) = &message
+        && let Some(respond) = flaws::http::instead(&site.server.options.mode, message)
+    {
+        return respond(connection);
+    }
+    match message {
         Ok(message) if is_modern(site, request, &message) => post_modern(site, request, &message, connection),
         Ok(message) => post_legacy(site, request, &message, connection),
         Err(_) => {

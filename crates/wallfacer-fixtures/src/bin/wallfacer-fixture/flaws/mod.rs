@@ -1,0 +1,9 @@
+//! The name of a mode in, the one behaviour that it changes out. Each file is one place where the correct server
+//! asks whether something is to be done differently there; the table of the library says what comes of it.
+
+pub mod claims;
+pub mod http;
+pub mod process;
+pub mod reply;
+pub mod spelling;
+pub mod start;
