@@ -5,3 +5,9 @@
 pub mod target;
 
 pub mod wire;
+
+pub mod catalogue;
+
+pub mod run;
+
+pub mod observe;

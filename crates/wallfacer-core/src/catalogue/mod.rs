@@ -1,0 +1,56 @@
+//! [`Connection`](crate::wire::Connection) in, [`Catalogue`] out: what the server claims to have.
+
+mod discover;
+mod entry;
+mod prompt;
+mod resource;
+mod tool;
+
+pub use discover::discover;
+pub use entry::{Broken, Entry};
+pub use prompt::{Argument, Prompt};
+pub use resource::{Resource, Template};
+pub use tool::{Annotations, Tool};
+
+/// Everything that a server lists.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue {
+    pub tools: Listing<Tool>,
+    pub resources: Listing<Resource>,
+    pub templates: Listing<Template>,
+    pub prompts: Listing<Prompt>,
+}
+
+/// One list, as far as it could be read.
+#[derive(Debug, Clone)]
+pub struct Listing<T> {
+    pub entries: Vec<T>,
+    /// Entries that cannot be used; one of them does not lose the others.
+    pub broken: Vec<Broken>,
+    pub pages: usize,
+    pub end: End,
+}
+
+/// Why a list ends where it does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    Complete,
+    /// The server does not say that it has such a list, and was not asked or did not know.
+    NotClaimed,
+    /// The server gave a cursor that it had given before.
+    RepeatedCursor {
+        cursor: String,
+    },
+    /// More pages or entries than anyone would list.
+    TooMany,
+    /// A page did not come, or was none.
+    Failed {
+        why: String,
+    },
+}
+
+impl<T> Default for Listing<T> {
+    fn default() -> Self {
+        Listing { entries: Vec::new(), broken: Vec::new(), pages: 0, end: End::NotClaimed }
+    }
+}

@@ -1,0 +1,158 @@
+//! A tool as listed: its name, what it takes and gives, and what it says of its own effects.
+
+use serde_json::{Map, Value};
+
+use super::entry::{Entry, kind, optional_text, required_text};
+
+/// Arguments marked as headers are looked for this deep; deeper ones stay in the body alone.
+const MAX_HEADER_DEPTH: usize = 16;
+const MAX_HEADER_PARAMS: usize = 64;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    pub name: String,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub input_schema: Map<String, Value>,
+    pub output_schema: Option<Value>,
+    pub annotations: Annotations,
+    pub meta: Option<Value>,
+    /// Arguments that travel as HTTP headers too: the path to the argument, and the header's name.
+    pub header_params: Vec<(Vec<String>, String)>,
+}
+
+/// What a tool says of its own effects. What is left out stays open: the defaults are for others to apply.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+}
+
+impl Entry for Tool {
+    const METHOD: &'static str = "tools/list";
+    const KEY: &'static str = "tools";
+
+    fn read(object: &Map<String, Value>) -> Result<Tool, String> {
+        let name = required_text(object, "name")?;
+        let input_schema = match object.get("inputSchema") {
+            Some(Value::Object(schema)) => schema.clone(),
+            Some(other) => return Err(format!("`inputSchema` is {}, not an object", kind(other))),
+            None => return Err("`inputSchema` is missing".to_owned()),
+        };
+        let mut header_params = Vec::new();
+        find_header_params(&input_schema, &mut Vec::new(), &mut header_params);
+        Ok(Tool {
+            name,
+            title: optional_text(object, "title"),
+            description: optional_text(object, "description"),
+            input_schema,
+            output_schema: object.get("outputSchema").filter(|schema| !schema.is_null()).cloned(),
+            annotations: Annotations::read(object.get("annotations")),
+            meta: object.get("_meta").cloned(),
+            header_params,
+        })
+    }
+}
+
+impl Tool {
+    /// The names of its arguments, each with whether it is required.
+    pub fn arguments(&self) -> Vec<(&str, bool)> {
+        let required: Vec<&str> = match self.input_schema.get("required") {
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        let properties = self.input_schema.get("properties").and_then(Value::as_object);
+        properties
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| (name.as_str(), required.contains(&name.as_str())))
+            .collect()
+    }
+}
+
+impl Annotations {
+    fn read(value: Option<&Value>) -> Annotations {
+        let hint = |key: &str| value.and_then(|value| value.get(key)).and_then(Value::as_bool);
+        let title = value.and_then(|value| value.get("title")).and_then(Value::as_str).map(str::to_owned);
+        Annotations {
+            title,
+            read_only_hint: hint("readOnlyHint"),
+            destructive_hint: hint("destructiveHint"),
+            idempotent_hint: hint("idempotentHint"),
+            open_world_hint: hint("openWorldHint"),
+        }
+    }
+}
+
+/// Only a chain of `properties` leads to such an argument; the specification allows no other way.
+fn find_header_params(
+    schema: &Map<String, Value>,
+    path: &mut Vec<String>,
+    found: &mut Vec<(Vec<String>, String)>,
+) {
+    if path.len() == MAX_HEADER_DEPTH || found.len() == MAX_HEADER_PARAMS {
+        return;
+    }
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let Some(property) = property.as_object() else { continue };
+        path.push(name.clone());
+        if let Some(header) = property.get("x-mcp-header").and_then(Value::as_str) {
+            found.push((path.clone(), header.to_owned()));
+        }
+        find_header_params(property, path, found);
+        path.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(value: Value) -> Result<Tool, String> {
+        Tool::read(value.as_object().unwrap())
+    }
+
+    #[test]
+    fn a_tool_keeps_all_that_it_says() {
+        let tool = read(json!({
+            "name": "search", "title": "Search", "description": "Looks.",
+            "inputSchema": { "type": "object", "required": ["q"], "properties": {
+                "q": { "type": "string" },
+                "page": { "type": "object", "properties": {
+                    "region": { "type": "string", "x-mcp-header": "Region" } } } } },
+            "outputSchema": { "type": "object" },
+            "annotations": { "readOnlyHint": true, "destructiveHint": "no" },
+            "_meta": { "a": 1 },
+        }))
+        .unwrap();
+        assert_eq!(tool.arguments(), [("q", true), ("page", false)]);
+        assert_eq!(tool.header_params, [(vec!["page".to_owned(), "region".to_owned()], "Region".to_owned())]);
+        assert_eq!(tool.annotations.read_only_hint, Some(true));
+        assert_eq!(tool.annotations.destructive_hint, None);
+        assert!(tool.output_schema.is_some() && tool.meta.is_some());
+    }
+
+    #[test]
+    fn a_tool_without_name_or_schema_says_what_is_wrong() {
+        let cases = [
+            (json!({ "inputSchema": {} }), "`name` is missing"),
+            (json!({ "name": 5, "inputSchema": {} }), "`name` is a number, not a text"),
+            (json!({ "name": "", "inputSchema": {} }), "`name` is empty"),
+            (json!({ "name": "a" }), "`inputSchema` is missing"),
+            (json!({ "name": "a", "inputSchema": "none" }), "`inputSchema` is a text, not an object"),
+        ];
+        for (value, why) in cases {
+            assert_eq!(read(value).unwrap_err(), why);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! [`Recording`](crate::run::Recording) in, [`Observation`] out: frames, exits and silences as facts.
+//! Pure from here on.
+
+mod answer;
+
+pub use answer::{Answer, Observation, observe};

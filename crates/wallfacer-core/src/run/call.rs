@@ -1,0 +1,51 @@
+//! One request, from the moment it is sent until it is settled, given up, or the server is gone.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::recording::Recording;
+use crate::wire::{Connection, Happening};
+
+/// A request and the time that it may take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub method: String,
+    pub params: Map<String, Value>,
+    pub timeout: Duration,
+}
+
+impl Call {
+    /// A call of a tool.
+    pub fn tool(name: &str, arguments: Value, timeout: Duration) -> Call {
+        let params = [("name".to_owned(), Value::from(name)), ("arguments".to_owned(), arguments)];
+        Call { method: "tools/call".to_owned(), params: Map::from_iter(params), timeout }
+    }
+}
+
+/// Makes one call on a connection that has no other in flight, so that whatever comes belongs to it.
+pub async fn execute(connection: &mut Connection, call: &Call) -> Recording {
+    // What came before this call is none of its doing.
+    let _earlier = connection.take_strays();
+    let started = Instant::now();
+    let ticket = connection.request(&call.method, Some(&call.params));
+    let happening = connection.wait_for(ticket, started + call.timeout).await;
+    let took = started.elapsed();
+    let (outcome, closed) = match happening {
+        Happening::Answered(answered) => (Some(answered.outcome), None),
+        Happening::Closed(closed) => (None, Some(closed)),
+        Happening::Deadline => {
+            connection.cancel(ticket);
+            (None, None)
+        }
+    };
+    Recording {
+        method: call.method.clone(),
+        outcome,
+        closed,
+        took,
+        strays: connection.take_strays(),
+        stderr: connection.process().map(wallfacer_process::Process::stderr),
+    }
+}
