@@ -1,0 +1,141 @@
+//! A directory in, first files out: a configuration that loads and runs as it is, starter rules, a CI workflow.
+//! Nothing that is already there is touched, and where one file is in the way none is written.
+
+mod config;
+mod project;
+mod workflow;
+
+use project::Project;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use wallfacer_core::target::{CONFIG_NAME, ClientFiles, Surroundings};
+
+const RULES_NAME: &str = "invariants.yaml";
+const RULES: &str = include_str!("invariants.yaml");
+const WORKFLOW_NAME: &str = ".github/workflows/wallfacer.yml";
+
+/// Write a first configuration for the server in this directory
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Args {
+    /// The server is reached over HTTP
+    #[arg(long, conflicts_with = "stdio")]
+    pub http: bool,
+    /// The server is started and spoken to over its standard streams (the default)
+    #[arg(long)]
+    pub stdio: bool,
+    /// Write a workflow for GitHub Actions too
+    #[arg(long)]
+    pub ci: bool,
+    /// Write no starter rules
+    #[arg(long)]
+    pub skip_invariants: bool,
+}
+
+/// What was written, and the words for it.
+#[derive(Debug)]
+pub struct Report {
+    pub written: Vec<PathBuf>,
+    pub text: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum InitError {
+    #[error("{} already there and init never overwrites: {advice}; nothing was written", are(files))]
+    Exists { files: Vec<PathBuf>, advice: &'static str },
+    #[error("cannot write `{}`: {source}; nothing was written", path.display())]
+    Write { path: PathBuf, source: io::Error },
+}
+
+/// A file that is not there yet.
+#[derive(Debug, PartialEq, Eq)]
+struct FileToWrite {
+    /// Relative to the directory.
+    path: PathBuf,
+    text: String,
+    /// What it is good for, in a few words.
+    meaning: String,
+}
+
+pub fn run(args: &Args, directory: &Path) -> Result<Report, InitError> {
+    // A variable stands for itself, so that what was a placeholder there is one here.
+    let around = Surroundings { directory, home: None, variable: &|name| Some(format!("${{{name}}}")) };
+    let read = |name: &str| std::fs::read_to_string(directory.join(name)).ok();
+    let project = Project { read: &read, clients: &ClientFiles::read(&around), directory };
+    let files = plan(&project, args);
+    check_absent(&files, directory)?;
+    write(&files, directory)?;
+    Ok(Report { text: words(&files), written: files.into_iter().map(|file| file.path).collect() })
+}
+
+fn plan(project: &Project<'_>, args: &Args) -> Vec<FileToWrite> {
+    let server = project.server(args.http, args.stdio);
+    let mut files = vec![FileToWrite {
+        path: CONFIG_NAME.into(),
+        text: config::text(&server),
+        meaning: server.because.clone(),
+    }];
+    if !args.skip_invariants {
+        let meaning = "rules that hold for any server; add your own";
+        files.push(FileToWrite { path: RULES_NAME.into(), text: RULES.into(), meaning: meaning.into() });
+    }
+    if args.ci {
+        let text = workflow::text(server.setup, !args.skip_invariants);
+        let meaning = "tests the server on every push".into();
+        files.push(FileToWrite { path: WORKFLOW_NAME.into(), text, meaning });
+    }
+    files
+}
+
+fn check_absent(files: &[FileToWrite], directory: &Path) -> Result<(), InitError> {
+    // A link that leads nowhere is in the way as well.
+    let there = |file: &&FileToWrite| directory.join(&file.path).symlink_metadata().is_ok();
+    let files: Vec<_> = files.iter().filter(there).map(|file| file.path.clone()).collect();
+    let advice = match files.as_slice() {
+        [] => return Ok(()),
+        [only] if only == Path::new(RULES_NAME) => "move it away or add --skip-invariants",
+        [_] => "edit it or move it away",
+        _ => "edit them or move them away",
+    };
+    Err(InitError::Exists { files, advice })
+}
+
+/// All files or none.
+fn write(files: &[FileToWrite], directory: &Path) -> Result<(), InitError> {
+    for (done, file) in files.iter().enumerate() {
+        let path = directory.join(&file.path);
+        if let Err(source) = create(&path, &file.text) {
+            for written in &files[..done] {
+                // The error that stopped us is the one worth telling.
+                let _ = std::fs::remove_file(directory.join(&written.path));
+            }
+            return Err(InitError::Write { path: file.path.clone(), source });
+        }
+    }
+    Ok(())
+}
+
+fn create(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+}
+
+fn words(files: &[FileToWrite]) -> String {
+    let mut text = String::new();
+    for file in files {
+        writeln!(text, "wrote {}: {}", file.path.display(), file.meaning).expect("a string takes all text");
+    }
+    text.push_str("next: `wallfacer doctor` shows what the server offers, `wallfacer check` tests it\n");
+    text
+}
+
+fn are(files: &[PathBuf]) -> String {
+    let names: Vec<_> = files.iter().map(|file| format!("`{}`", file.display())).collect();
+    format!("{} {}", names.join(" and "), if files.len() == 1 { "is" } else { "are" })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! The files of a project in, the server that it most probably is out.
+
+use serde_json::Value;
+use std::path::Path;
+use toml::Table;
+use wallfacer_core::target::{ClientFiles, Command, Endpoint, EndpointKind, Reach, Target};
+
+/// A project as far as init looks into it.
+pub(super) struct Project<'a> {
+    /// The text of a file in the directory.
+    pub read: &'a dyn Fn(&str) -> Option<String>,
+    pub clients: &'a ClientFiles<'a>,
+    pub directory: &'a Path,
+}
+
+/// A server to put into the configuration.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub reach: Reach,
+    /// Where that was learned, and what is left to do.
+    pub because: String,
+    pub setup: Setup,
+}
+
+/// What a fresh machine has to do before the server can be started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Setup {
+    Nothing,
+    Npm { builds: bool },
+    Pip,
+    Uv,
+    Cargo,
+}
+
+const ADDRESS: &str = "http://localhost:8000/mcp";
+const PYTHON_FILES: [&str; 4] = ["server.py", "main.py", "app.py", "src/server.py"];
+const NODE_FILES: [&str; 4] = ["server.js", "index.js", "dist/index.js", "build/index.js"];
+
+impl Project<'_> {
+    pub fn server(&self, http: bool, stdio: bool) -> Server {
+        if http {
+            return self
+                .of_clients(|reach| reach.command().is_none())
+                .unwrap_or_else(|| self.unknown_address());
+        }
+        let own = self.node().or_else(|| self.python()).or_else(|| self.cargo());
+        own.or_else(|| self.of_clients(|reach| !stdio || reach.command().is_some()))
+            .unwrap_or_else(|| self.unknown_command())
+    }
+
+    /// The nearest server of a client file that is of the wanted kind and holds no secret in plain text.
+    fn of_clients(&self, wanted: impl Fn(&Reach) -> bool) -> Option<Server> {
+        self.clients.names().into_iter().find_map(|(name, file)| {
+            let reach = self.clients.find(&name).ok().map(|found| found.reach).filter(&wanted)?;
+            let has_secrets =
+                Target::new(reach.clone()).secrets().iter().any(|secret| !secret.contains("${"));
+            let origin = format!("the server `{name}` of {}", file.display());
+            (!has_secrets).then(|| Server::new(self.relative(reach), &origin, Setup::Nothing))
+        })
+    }
+
+    /// Paths below the project as they are written in a file that lies there.
+    fn relative(&self, mut reach: Reach) -> Reach {
+        if let Reach::Command(command) = &mut reach {
+            if let Ok(below) = Path::new(&command.program).strip_prefix(self.directory) {
+                command.program = Path::new(".").join(below).into();
+            }
+            command.cwd = command.cwd.take().and_then(|cwd| {
+                let below = cwd.strip_prefix(self.directory).map(Path::to_owned).unwrap_or(cwd);
+                (!below.as_os_str().is_empty()).then_some(below)
+            });
+        }
+        reach
+    }
+
+    fn node(&self) -> Option<Server> {
+        let package: Value = serde_json::from_str(&(self.read)("package.json")?).ok()?;
+        let builds = package["scripts"]["build"].is_string();
+        let setup = Setup::Npm { builds };
+        let file = match (&package["bin"], &package["main"]) {
+            (Value::String(file), _) => Some((file.as_str(), "its bin")),
+            (Value::Object(bins), _) if !bins.is_empty() => {
+                let named = package["name"].as_str().and_then(|name| bins.get(name.rsplit('/').next()?));
+                named.or_else(|| bins.values().next()).and_then(Value::as_str).map(|file| (file, "its bin"))
+            }
+            (_, Value::String(file)) => Some((file.as_str(), "its main")),
+            _ => None,
+        };
+        if let Some((file, what)) = file {
+            return Some(self.node_file(file, &format!("package.json, {what}"), setup));
+        }
+        if package["scripts"]["start"].is_string() {
+            // Without --silent npm writes a banner to standard output, where only messages may be.
+            let command = Command::new("npm", ["run", "--silent", "start"]);
+            return Some(Server::started(command, "package.json, its start script", setup));
+        }
+        let file = NODE_FILES.into_iter().find(|file| (self.read)(file).is_some())?;
+        Some(self.node_file(file, "package.json", setup))
+    }
+
+    fn node_file(&self, file: &str, because: &str, setup: Setup) -> Server {
+        let file = file.strip_prefix("./").unwrap_or(file);
+        let command = match file.rsplit('.').next() {
+            Some("ts" | "mts") => Command::new("npx", ["tsx", file]),
+            _ => Command::new("node", [file]),
+        };
+        let absent = (self.read)(file).is_none();
+        let advice = match setup {
+            Setup::Npm { builds: true } if absent => "; run `npm run build` first, the file is not there yet",
+            _ if absent => "; the file is not there yet",
+            _ => "",
+        };
+        Server::started(command, &format!("{because}{advice}"), setup)
+    }
+
+    fn python(&self) -> Option<Server> {
+        self.pyproject().or_else(|| {
+            let file = PYTHON_FILES.into_iter().find(|file| (self.read)(file).is_some())?;
+            Some(Server::started(Command::new("python3", [file]), file, Setup::Nothing))
+        })
+    }
+
+    fn pyproject(&self) -> Option<Server> {
+        let manifest: Table = (self.read)("pyproject.toml")?.parse().ok()?;
+        let project = manifest.get("project")?;
+        let name = project.get("name")?.as_str()?;
+        let scripts = project.get("scripts").and_then(toml::Value::as_table);
+        let words = match scripts.and_then(|scripts| script(scripts, name)) {
+            Some(script) => vec![script.to_owned()],
+            None => vec!["python3".to_owned(), "-m".to_owned(), name.replace(['-', '.'], "_")],
+        };
+        if (self.read)("uv.lock").is_some() {
+            let args = std::iter::once("run".to_owned()).chain(words);
+            return Some(Server::started(Command::new("uv", args), "pyproject.toml", Setup::Uv));
+        }
+        let origin = "pyproject.toml; install it with `pip install -e .` first";
+        Some(Server::started(Command::new(&words[0], &words[1..]), origin, Setup::Pip))
+    }
+
+    fn cargo(&self) -> Option<Server> {
+        let manifest: Table = (self.read)("Cargo.toml")?.parse().ok()?;
+        let package = manifest.get("package");
+        let default = package.and_then(|package| package.get("default-run"));
+        let bins = manifest.get("bin").and_then(toml::Value::as_array);
+        let first = bins.filter(|_| default.is_none()).and_then(|bins| bins.first()?.get("name"));
+        let bin = first.and_then(toml::Value::as_str).map(|name| ["--bin", name]);
+        let args = ["run", "--quiet"].into_iter().chain(bin.into_iter().flatten());
+        Some(Server::started(Command::new("cargo", args), "Cargo.toml", Setup::Cargo))
+    }
+
+    fn unknown_command(&self) -> Server {
+        Server {
+            reach: Reach::Command(Command::new("python3", ["server.py"])),
+            because: format!(
+                "nothing tells how the server is started; set `command` and `args` in it{}",
+                self.others()
+            ),
+            setup: Setup::Nothing,
+        }
+    }
+
+    fn unknown_address(&self) -> Server {
+        let endpoint = Endpoint { url: ADDRESS.to_owned(), headers: vec![], kind: EndpointKind::Auto };
+        Server {
+            reach: Reach::Url(endpoint),
+            because: format!(
+                "reaches {ADDRESS}; set `url` in it if the server listens elsewhere{}",
+                self.others()
+            ),
+            setup: Setup::Nothing,
+        }
+    }
+
+    /// Servers that were left alone can still be tested where they stand.
+    fn others(&self) -> String {
+        let names: Vec<_> =
+            self.clients.names().into_iter().map(|(name, _)| format!("`--server {name}`")).collect();
+        if names.is_empty() { String::new() } else { format!(", or test {}", names.join(" or ")) }
+    }
+}
+
+impl Server {
+    fn started(command: Command, origin: &str, setup: Setup) -> Self {
+        Self::new(Reach::Command(command), origin, setup)
+    }
+
+    fn new(reach: Reach, origin: &str, setup: Setup) -> Self {
+        let verb = if reach.command().is_some() { "starts" } else { "reaches" };
+        let target = Target::new(reach);
+        let because = format!("{verb} `{}`, taken from {origin}", target.shown());
+        Self { reach: target.reach, because, setup }
+    }
+}
+
+/// The script that is named like the project, else the first.
+fn script<'a>(scripts: &'a Table, name: &str) -> Option<&'a str> {
+    let found = scripts.keys().find(|script| script.as_str() == name).or_else(|| scripts.keys().next());
+    found.map(String::as_str)
+}

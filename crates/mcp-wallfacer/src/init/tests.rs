@@ -1,0 +1,169 @@
+//! What init recognises, what it then writes, and that all of it loads.
+
+use super::*;
+use wallfacer_core::target::{FileConfig, Reach};
+
+/// Paths and texts.
+type Files<'a> = &'a [(&'a str, &'a str)];
+
+/// A directory with files in it.
+fn directory(files: Files<'_>) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = directory.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    directory
+}
+
+fn load(directory: &Path) -> FileConfig {
+    let around = Surroundings { directory, home: None, variable: &|_| Some("from outside".to_owned()) };
+    FileConfig::find(None, &around).unwrap().expect("init wrote a configuration")
+}
+
+/// The program and arguments that init finds, and what it says of them.
+fn found(files: Files<'_>, args: &Args) -> (String, String) {
+    let directory = directory(files);
+    let report = run(args, directory.path()).unwrap();
+    let config = load(directory.path());
+    let shown = match config.reach.expect("the configuration names a server") {
+        Reach::Command(command) => {
+            let words = std::iter::once(&command.program).chain(&command.args);
+            let words: Vec<_> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+            words.join(" ").replace(&directory.path().display().to_string(), "[DIRECTORY]")
+        }
+        Reach::Url(endpoint) => endpoint.url,
+        Reach::Both { .. } => panic!("init never writes both"),
+    };
+    (shown, report.text)
+}
+
+#[test]
+fn every_kind_of_project_gets_the_command_that_starts_it() {
+    let mut table = String::new();
+    let stdio = Args::default();
+    let http = Args { http: true, ..Args::default() };
+    let only_stdio = Args { stdio: true, ..Args::default() };
+    let client = r#"{"mcpServers": {
+        "here": {"command": "./run", "args": ["${env:DATA}", "a\"b", "$$"], "env": {"TOKEN": "${TOKEN}"}},
+        "there": {"type": "sse", "url": "http://localhost:9000/sse"}}}"#;
+    let secret =
+        r#"{"mcpServers": {"here": {"command": "x", "env": {"API_TOKEN": "hunter2-in-plain-text"}}}}"#;
+    let projects: &[(&str, Files<'_>, &Args)] = &[
+        ("nothing", &[], &stdio),
+        ("nothing, http", &[], &http),
+        ("package.json with a bin", &[("package.json", r#"{"bin": "./a.js"}"#), ("a.js", "")], &stdio),
+        (
+            "package.json with several bins",
+            &[(
+                "package.json",
+                r#"{"name": "@me/two", "bin": {"one": "one.js", "two": "dist/two.js"}, "scripts": {"build": "tsc"}}"#,
+            )],
+            &stdio,
+        ),
+        ("package.json with a main in TypeScript", &[("package.json", r#"{"main": "src/a.ts"}"#)], &stdio),
+        ("package.json with a start script", &[("package.json", r#"{"scripts": {"start": "x"}}"#)], &stdio),
+        ("package.json with a file beside it", &[("package.json", "{}"), ("server.js", "")], &stdio),
+        ("package.json that is broken, and Cargo.toml", &[("package.json", "{"), ("Cargo.toml", "")], &stdio),
+        (
+            "pyproject.toml with scripts",
+            &[("pyproject.toml", "[project]\nname = 'b'\n[project.scripts]\na = 'm:a'\nb = 'm:b'\n")],
+            &stdio,
+        ),
+        (
+            "pyproject.toml with scripts and uv",
+            &[("pyproject.toml", "[project]\nname = 'x'\n[project.scripts]\na = 'm:a'\n"), ("uv.lock", "")],
+            &stdio,
+        ),
+        ("pyproject.toml without scripts", &[("pyproject.toml", "[project]\nname = 'my-server'\n")], &stdio),
+        ("a Python file", &[("server.py", "")], &stdio),
+        ("Cargo.toml", &[("Cargo.toml", "[package]\nname = 'x'\n")], &stdio),
+        ("Cargo.toml with two bins", &[("Cargo.toml", "[[bin]]\nname = 'a'\n[[bin]]\nname = 'b'\n")], &stdio),
+        ("a client file", &[(".mcp.json", client)], &stdio),
+        ("a client file, http", &[(".mcp.json", client)], &http),
+        (
+            "a client file with an address, stdio",
+            &[(".vscode/mcp.json", r#"{"servers": {"x": {"url": "http://h/"}}}"#)],
+            &only_stdio,
+        ),
+        (
+            "a client file with an address",
+            &[(".vscode/mcp.json", r#"{"servers": {"x": {"url": "http://h/"}}}"#)],
+            &stdio,
+        ),
+        ("a client file with a secret", &[(".mcp.json", secret)], &stdio),
+    ];
+    for (what, files, args) in projects {
+        let (shown, text) = found(files, args);
+        let said = text.lines().next().unwrap_or_default();
+        writeln!(table, "# {what}\n{shown}\n{said}\n").unwrap();
+    }
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn what_is_written_is_plain_to_read() {
+    let directory = directory(&[("package.json", r#"{"bin": "a.js", "scripts": {"build": "tsc"}}"#)]);
+    let report = run(&Args { ci: true, ..Args::default() }, directory.path()).unwrap();
+    let mut text = report.text;
+    for path in &report.written {
+        let written = std::fs::read_to_string(directory.path().join(path)).unwrap();
+        writeln!(text, "\n=== {}\n{written}", path.display()).unwrap();
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_client_server_keeps_its_variables_as_variables() {
+    let client = r#"{"mcpServers": {"x": {"command": "x", "env": {"TOKEN": "Bearer ${env:TOKEN}"}}}}"#;
+    let directory = directory(&[(".mcp.json", client)]);
+    run(&Args::default(), directory.path()).unwrap();
+    let written = std::fs::read_to_string(directory.path().join(CONFIG_NAME)).unwrap();
+    assert!(written.contains("${TOKEN}"), "{written}");
+    let config = load(directory.path());
+    assert_eq!(config.reach.unwrap().command().unwrap().environment.set["TOKEN"], "Bearer from outside");
+}
+
+#[test]
+fn a_header_in_the_http_example_does_not_need_its_variable() {
+    let directory = directory(&[]);
+    run(&Args { http: true, ..Args::default() }, directory.path()).unwrap();
+    let around = Surroundings { directory: directory.path(), home: None, variable: &|_| None };
+    assert!(FileConfig::find(None, &around).unwrap().is_some());
+}
+
+#[test]
+fn nothing_is_written_where_one_file_is_in_the_way() {
+    let mut messages = String::new();
+    let all = Args { ci: true, ..Args::default() };
+    for there in [&[CONFIG_NAME][..], &[RULES_NAME], &[WORKFLOW_NAME], &[CONFIG_NAME, RULES_NAME]] {
+        let files: Vec<_> = there.iter().map(|path| (*path, "mine")).collect();
+        let directory = directory(&files);
+        let error = run(&all, directory.path()).unwrap_err();
+        writeln!(messages, "{error}").unwrap();
+        for path in [CONFIG_NAME, RULES_NAME, WORKFLOW_NAME] {
+            let text = std::fs::read_to_string(directory.path().join(path)).ok();
+            let mine = there.contains(&path).then(|| "mine".to_owned());
+            assert_eq!(text, mine, "{path}");
+        }
+    }
+    insta::assert_snapshot!(messages);
+}
+
+#[test]
+fn rules_that_are_there_do_not_matter_when_none_are_wanted() {
+    let directory = directory(&[(RULES_NAME, "mine")]);
+    let report = run(&Args { skip_invariants: true, ..Args::default() }, directory.path()).unwrap();
+    assert_eq!(report.written, [Path::new(CONFIG_NAME)]);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_takes_the_others_with_it() {
+    // A file where the workflow needs a directory.
+    let directory = directory(&[(".github", "")]);
+    let error = run(&Args { ci: true, ..Args::default() }, directory.path()).unwrap_err();
+    assert!(matches!(error, InitError::Write { .. }), "{error}");
+    assert!(!directory.path().join(CONFIG_NAME).exists());
+    assert!(!directory.path().join(RULES_NAME).exists());
+}

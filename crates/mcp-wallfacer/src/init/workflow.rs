@@ -1,0 +1,55 @@
+//! What the project needs in, the text of a GitHub Actions workflow out.
+
+use super::project::Setup;
+
+const OPENING: &str = "name: wallfacer
+
+on:
+  push:
+    branches: [main]
+  pull_request:
+
+permissions:
+  contents: read
+  security-events: write
+
+jobs:
+  wallfacer:
+    runs-on: ubuntu-latest
+    timeout-minutes: 30
+    steps:
+      - uses: actions/checkout@v4
+";
+
+const INSTALL: &str = "      - run: cargo install mcp-wallfacer --locked
+";
+
+const TEST: &str = "      - run: wallfacer ci --format sarif -o wallfacer.sarif
+";
+
+const TEST_RULES: &str = "      - run: wallfacer property invariants.yaml
+        if: success() || failure()
+";
+
+const UPLOAD: &str = "      - uses: github/codeql-action/upload-sarif@v3
+        if: (success() || failure()) && hashFiles('wallfacer.sarif') != ''
+        with:
+          sarif_file: wallfacer.sarif
+";
+
+pub(super) fn text(setup: Setup, has_rules: bool) -> String {
+    let rules = if has_rules { TEST_RULES } else { "" };
+    [OPENING, &steps(setup), INSTALL, TEST, rules, UPLOAD].concat()
+}
+
+fn steps(setup: Setup) -> String {
+    let steps: &[&str] = match setup {
+        Setup::Nothing => &[],
+        Setup::Cargo => &["run: cargo build"],
+        Setup::Npm { builds: false } => &["run: npm ci"],
+        Setup::Npm { builds: true } => &["run: npm ci", "run: npm run build"],
+        Setup::Pip => &["run: pip install -e ."],
+        Setup::Uv => &["uses: astral-sh/setup-uv@v6", "run: uv sync"],
+    };
+    steps.iter().map(|step| format!("      - {step}\n")).collect()
+}
