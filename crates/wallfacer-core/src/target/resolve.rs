@@ -249,6 +249,20 @@ mod tests {
     }
 
     #[test]
+    fn a_server_of_a_client_file_keeps_the_times_of_the_configuration() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(".mcp.json"), r#"{"mcpServers": {"one": {"command": "x"}}}"#)
+            .unwrap();
+        std::fs::write(directory.path().join("wallfacer.toml"), WITH_COMMAND).unwrap();
+        let around = Surroundings { directory: directory.path(), home: None, variable: &|_| None };
+        let config = FileConfig::find(None, &around).unwrap();
+        let flags = Flags { server: Some("one".into()), ..Flags::default() };
+        let resolved = resolve(&flags, config.as_ref(), &ClientFiles::read(&around), &around).unwrap();
+        assert_eq!(resolved.target.reach.command().unwrap().program, "x");
+        assert_eq!(resolved.target.timeouts.call, Duration::from_secs(7));
+    }
+
+    #[test]
     fn a_program_typed_as_a_path_is_meant_from_here_and_not_from_its_new_directory() {
         let flags = Flags { cwd: Some("sub".into()), ..typed(&["./run"]) };
         let target = resolved(&flags, "").unwrap();

@@ -147,6 +147,22 @@ fn a_broken_file_does_not_hide_the_others() {
 }
 
 #[test]
+fn a_file_that_is_cut_or_garbled_anywhere_does_not_stop_us() {
+    let text = r#"{ /* ä */ "mcpServers": {"one": {"command": "x", "args": ["${A}", "ö"], }, }, // end
+        "projects": {"/x": {}}}"#;
+    for (at, _) in text.char_indices() {
+        let (before, after) = text.split_at(at);
+        for garbled in [before.to_owned(), format!("{before}\"${{{after}"), format!("{before}/*{after}")] {
+            let machine = Machine::new(&[("project/.mcp.json", &garbled)]);
+            match machine.find("one") {
+                Ok(server) => assert_eq!(server.reach.command().unwrap().program, "x"),
+                Err(error) => assert!(error.to_string().contains(".mcp.json"), "{error}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn a_home_directory_that_is_the_project_is_looked_at_once() {
     let machine = Machine::new(&[(".cursor/mcp.json", r#"{"mcpServers": {"one": {"command": "x"}}}"#)]);
     let around =

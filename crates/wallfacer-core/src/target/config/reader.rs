@@ -174,31 +174,27 @@ impl<'a> Section<'a> {
     }
 
     pub fn text(&self, name: &'static str) -> Option<At<String>> {
-        let (value, _) = self.value(name)?;
+        let value = self.value(name)?;
         Some(At { value: self.reader.text(name, value)?, span: value.span() })
     }
 
     pub fn flag(&self, name: &'static str) -> Option<bool> {
-        let (value, _) = self.value(name)?;
+        let value = self.value(name)?;
         value.get_ref().as_bool().or_else(|| self.reader.wrong_type(name, "true or false", value))
     }
 
     pub fn whole(&self, name: &'static str) -> Option<u64> {
-        match self.value(name)? {
-            (value, Shape::Whole(least, most)) => self.reader.whole(name, value, least, most),
-            (_, shape) => unreachable!("`{name}` is declared as {shape:?}"),
-        }
+        let Shape::Whole(least, most) = self.shape(name) else { unreachable!("`{name}` is no number") };
+        self.reader.whole(name, self.value(name)?, least, most)
     }
 
     pub fn choice(&self, name: &'static str) -> Option<&'static str> {
-        match self.value(name)? {
-            (value, Shape::Choice(known)) => self.reader.choice(name, value, known),
-            (_, shape) => unreachable!("`{name}` is declared as {shape:?}"),
-        }
+        let Shape::Choice(known) = self.shape(name) else { unreachable!("`{name}` is no choice") };
+        self.reader.choice(name, self.value(name)?, known)
     }
 
     pub fn texts(&self, name: &'static str) -> Option<Vec<At<String>>> {
-        let (value, _) = self.value(name)?;
+        let value = self.value(name)?;
         let Some(list) = value.get_ref().as_array() else {
             return self.reader.wrong_type(name, "a list of strings", value);
         };
@@ -214,9 +210,7 @@ impl<'a> Section<'a> {
     }
 
     pub fn whole_table(&self, name: &'static str) -> Option<BTreeMap<String, u64>> {
-        let Shape::WholeTable(least, most) = self.value(name)?.1 else {
-            unreachable!("`{name}` is declared as something else")
-        };
+        let Shape::WholeTable(least, most) = self.shape(name) else { unreachable!("`{name}` is no table") };
         let entries = self.entries(name, |label, value| self.reader.whole(label, value, least, most))?;
         Some(entries.into_iter().map(|(name, number)| (name.value, number)).collect())
     }
@@ -226,7 +220,7 @@ impl<'a> Section<'a> {
         name: &'static str,
         read: impl Fn(&str, &Spanned<DeValue<'_>>) -> Option<Value>,
     ) -> Option<Vec<(At<String>, Value)>> {
-        let table = self.reader.table(name, self.value(name)?.0)?;
+        let table = self.reader.table(name, self.value(name)?)?;
         let mut entries: Vec<_> = table
             .iter()
             .filter_map(|(key, value)| {
@@ -238,8 +232,11 @@ impl<'a> Section<'a> {
         Some(entries)
     }
 
-    fn value(&self, name: &'static str) -> Option<(&'a Spanned<DeValue<'a>>, Shape)> {
-        let shape = keys::key(self.name, name).shape;
-        Some((self.table?.get(name)?, shape))
+    fn value(&self, name: &str) -> Option<&'a Spanned<DeValue<'a>>> {
+        self.table?.get(name)
+    }
+
+    fn shape(&self, name: &str) -> Shape {
+        keys::key(self.name, name).shape
     }
 }

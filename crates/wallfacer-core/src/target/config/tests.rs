@@ -208,6 +208,18 @@ fn every_wrong_file_is_told_what_and_where() {
 }
 
 #[test]
+fn a_file_that_is_cut_or_garbled_anywhere_is_read_or_refused() {
+    for (at, _) in EVERY_KEY.char_indices() {
+        let (before, after) = EVERY_KEY.split_at(at);
+        for text in [before.to_owned(), format!("{before}ä{after}"), format!("{before}\"${{{after}")] {
+            if let Err(error) = parse(&text) {
+                assert!(error.to_string().contains(" | "), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_nearest_file_up_to_the_repository_root_is_found() {
     let root = tempfile::tempdir().unwrap();
     let deep = root.path().join("repository/a/b");
