@@ -1,4 +1,4 @@
-//! [`Flags`], [`FileConfig`] and [`ClientFiles`] in, one [`Target`] out: flags win over files.
+//! [`Flags`] and [`FileConfig`] in, one [`Target`] out: flags win over files.
 
 use super::flags::FlagError;
 use super::surroundings::joined;
@@ -51,10 +51,9 @@ struct Found {
 pub fn resolve(
     flags: &Flags,
     config: Option<&FileConfig>,
-    clients: &ClientFiles<'_>,
     around: &Surroundings<'_>,
 ) -> Result<Resolved, TargetError> {
-    let Found { mut reach, from_environment, notes } = find(flags, config, clients)?;
+    let Found { mut reach, from_environment, notes } = find(flags, config, around)?;
     adjust(&mut reach, flags, around.directory)?;
     let protocol = flags.protocol()?.or(config.map(|config| config.protocol)).unwrap_or_default();
     let target = Target {
@@ -68,13 +67,14 @@ pub fn resolve(
     Ok(Resolved { target, notes })
 }
 
-fn find(flags: &Flags, config: Option<&FileConfig>, clients: &ClientFiles<'_>) -> Result<Found, TargetError> {
+fn find(flags: &Flags, config: Option<&FileConfig>, around: &Surroundings<'_>) -> Result<Found, TargetError> {
     if let Some(name) = &flags.server {
         let other = if flags.url.is_some() { Some("--url") } else { flags.program().map(|_| "`-- COMMAND`") };
         if let Some(other) = other {
             return Err(TargetError::TwoServers { other });
         }
-        let server = clients.find(name)?;
+        // Only now, for these files can be large.
+        let server = ClientFiles::read(around).find(name)?;
         return Ok(Found {
             reach: server.reach,
             from_environment: server.from_environment,
@@ -184,7 +184,7 @@ mod tests {
         let source = Source { path: "wallfacer.toml".into(), text: config.into() };
         let config =
             FileConfig::parse(&source, Path::new("/project/wallfacer.toml"), around.variable).unwrap();
-        resolve(flags, Some(&config), &ClientFiles::read(&around), &around).map(|resolved| resolved.target)
+        resolve(flags, Some(&config), &around).map(|resolved| resolved.target)
     }
 
     const WITH_COMMAND: &str = "[target]\ncommand = './run'\nenv = { A = '1', B = '2' }\ntimeout_ms = 7000\n";
@@ -257,7 +257,7 @@ mod tests {
         let around = Surroundings { directory: directory.path(), home: None, variable: &|_| None };
         let config = FileConfig::find(None, &around).unwrap();
         let flags = Flags { server: Some("one".into()), ..Flags::default() };
-        let resolved = resolve(&flags, config.as_ref(), &ClientFiles::read(&around), &around).unwrap();
+        let resolved = resolve(&flags, config.as_ref(), &around).unwrap();
         assert_eq!(resolved.target.reach.command().unwrap().program, "x");
         assert_eq!(resolved.target.timeouts.call, Duration::from_secs(7));
     }

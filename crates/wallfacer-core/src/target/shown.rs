@@ -59,11 +59,9 @@ impl Target {
         if let Some(endpoint) = self.reach.endpoint() {
             let headers = endpoint.headers.iter().filter(|(name, _)| secret::is_secret_name(name));
             // Of `Bearer abc` a server repeats the second word at most.
-            secrets.extend(
-                headers
-                    .flat_map(|(_, value)| [value.as_str(), value.rsplit(' ').next().unwrap_or("")])
-                    .map(str::to_owned),
-            );
+            let values =
+                headers.flat_map(|(_, value)| [value.as_str(), value.rsplit(' ').next().unwrap_or("")]);
+            secrets.extend(values.chain(secret_parameters(&endpoint.url)).map(str::to_owned));
         }
         secrets.retain(|value| secret::is_long_enough(value));
         secrets
@@ -143,6 +141,13 @@ pub(super) fn show_url(text: &str) -> String {
         format!("?{}", pairs.join("&"))
     });
     format!("{scheme}://{authority}{}{}", path.join("/"), query.unwrap_or_default())
+}
+
+/// The values in the query of a URL that go under a name to keep.
+fn secret_parameters(url: &str) -> impl Iterator<Item = &str> {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let pairs = query.split('&').filter_map(|parameter| parameter.split_once('='));
+    pairs.filter(|(name, _)| secret::is_secret_name(name)).map(|(_, value)| value)
 }
 
 fn show_parameter(parameter: &str) -> String {
@@ -249,6 +254,7 @@ mod tests {
         let target =
             endpoint("http://host/", &[("Authorization", "Bearer hunter2"), ("Accept", "text/html")]);
         assert_eq!(target.secrets().into_iter().collect::<Vec<_>>(), ["Bearer hunter2", "hunter2"]);
+        assert!(endpoint("http://host/?a=ordinary&key=hunter2", &[]).secrets().contains("hunter2"));
         assert!(command(&["--password", "hunter2"]).secrets().contains("hunter2"));
         assert!(command(&["--password", "1"]).secrets().is_empty());
     }
