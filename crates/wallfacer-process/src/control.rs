@@ -42,6 +42,15 @@ impl Control {
         }
     }
 
+    /// Has the tree killed once more, when it did not end soon after [`Control::kill`].
+    pub(crate) fn press(&self) {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Keeper(keeper) => keeper.press(),
+            Self::Group(group) => group.kill(),
+        }
+    }
+
     /// Clears up after the last report. `lost` says that the end of the main process was not among the reports.
     pub(crate) fn settle(&self, lost: bool) {
         match self {

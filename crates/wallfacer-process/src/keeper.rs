@@ -17,6 +17,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use crate::control::Control;
@@ -32,6 +33,15 @@ use keep::Orders;
 /// Executing takes milliseconds; a program on a network disk that is away can take for ever.
 const START_PATIENCE: Duration = Duration::from_secs(20);
 
+/// A keeper that has closed its pipes is gone some hundred microseconds later. The pause doubles each time.
+const REAP_PAUSE: Duration = Duration::from_micros(50);
+
+/// A keeper that takes this long is being held up.
+const PRESS_AFTER: Duration = Duration::from_millis(50);
+
+/// Beyond the time after which a keeper gives up by itself.
+const REAP_PATIENCE: Duration = Duration::from_secs(8);
+
 #[derive(Debug)]
 pub(crate) struct Keeper {
     /// `None` once it is reaped and its number may mean another process.
@@ -45,34 +55,39 @@ impl Keeper {
         let setup = StartError::setup;
         let image = Image::new(spec, path)?;
         let [stdin, stdout] = [Pipe::large().map_err(setup)?, Pipe::large().map_err(setup)?];
-        let [stderr, status, lifeline] =
-            [Pipe::new().map_err(setup)?, Pipe::new().map_err(setup)?, Pipe::new().map_err(setup)?];
+        let small = || Pipe::new().map_err(setup);
+        let [stderr, failure, status, lifeline] = [small()?, small()?, small()?, small()?];
         pipe::set_nonblocking(lifeline.write.as_fd()).map_err(setup)?;
-        let orders =
-            Orders::new(&image, &stdin.read, &stdout.write, &stderr.write, &status.write, &lifeline.read);
-        let keeper = fork_keeper(&orders).map_err(setup)?;
+        let orders = Orders::new(
+            &image,
+            [&stdin.read, &stdout.write, &stderr.write],
+            [&failure.write, &status.write, &lifeline.read],
+        );
+        let pid = fork_keeper(&orders).map_err(setup)?;
         // The keeper's ends must not stay open in us, or we would never see them close.
-        drop((stdin.read, stdout.write, stderr.write, status.write, lifeline.read));
+        drop((stdin.read, stdout.write, stderr.write, failure.write, status.write, lifeline.read));
         let mut status = File::from(status.read);
-        match first_report(&mut status) {
-            Ok(Some(Report::Started { pid })) => Ok(Born {
-                pid,
-                control: Control::Keeper(Self {
-                    pid: Mutex::new(Some(keeper)),
-                    main: pid as libc::pid_t,
-                    lifeline: Mutex::new(Some(lifeline.write.into())),
-                }),
-                stdin: stdin.write,
-                stdout: stdout.read,
-                stderr: stderr.read,
-                status: status.into(),
-            }),
-            other => {
+        let main = match launched(&mut status, &mut failure.read.into()) {
+            Ok(main) => main,
+            Err(refusal) => {
                 drop(lifeline.write);
-                reap(keeper);
-                Err(explain(spec, path, other))
+                reap(pid);
+                return Err(refusal.explain(spec, path));
             }
-        }
+        };
+        let keeper = Self {
+            pid: Mutex::new(Some(pid)),
+            main: main as libc::pid_t,
+            lifeline: Mutex::new(Some(lifeline.write.into())),
+        };
+        Ok(Born {
+            pid: main,
+            control: Control::Keeper(keeper),
+            stdin: stdin.write,
+            stdout: stdout.read,
+            stderr: stderr.read,
+            status: status.into(),
+        })
     }
 
     pub(crate) fn signal(&self, number: i32) -> io::Result<()> {
@@ -87,9 +102,11 @@ impl Keeper {
 
     pub(crate) fn kill(&self) {
         self.lifeline().take();
-        // A server may have stopped its keeper.
-        // SAFETY: kill takes no pointers, and the number is still the keeper's.
-        self.while_unreaped(|pid| unsafe { libc::kill(pid, libc::SIGCONT) });
+    }
+
+    /// For a keeper that does not come to an end: a server can stop its keeper, even again and again.
+    pub(crate) fn press(&self) {
+        self.while_unreaped(press);
     }
 
     pub(crate) fn settle(&self, lost: bool) {
@@ -155,54 +172,86 @@ unsafe fn fork() -> libc::pid_t {
     unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as libc::pid_t }
 }
 
-fn first_report(status: &mut File) -> io::Result<Option<Report>> {
-    let [ready] = pipe::readable([Some(status.as_fd())], Some(START_PATIENCE))?;
-    if ready { Report::read(status) } else { Err(io::ErrorKind::TimedOut.into()) }
+/// Why there is no main process that runs the program.
+enum Refusal {
+    Failed { stage: Stage, errno: i32 },
+    Silent,
+    Unreadable(io::Error),
 }
 
+/// Waits until the program is executed; gives the main process.
+fn launched(status: &mut File, failure: &mut File) -> Result<u32, Refusal> {
+    let pid = match next_report(status)? {
+        Some(Report::Forked { pid }) => pid,
+        Some(Report::Failed { stage, errno }) => return Err(Refusal::Failed { stage, errno }),
+        _ => return Err(Refusal::Unreadable(io::Error::other("the keeper ended before the program began"))),
+    };
+    match next_report(failure)? {
+        Some(Report::Failed { stage, errno }) => Err(Refusal::Failed { stage, errno }),
+        _ => Ok(pid),
+    }
+}
+
+fn next_report(from: &mut File) -> Result<Option<Report>, Refusal> {
+    let [ready] = pipe::readable([Some(from.as_fd())], Some(START_PATIENCE)).map_err(Refusal::Unreadable)?;
+    if ready { Report::read(from).map_err(Refusal::Unreadable) } else { Err(Refusal::Silent) }
+}
+
+impl Refusal {
+    fn explain(self, spec: &Spec, path: &Path) -> StartError {
+        let path = path.to_path_buf();
+        match self {
+            Self::Failed { stage: Stage::Setup, errno } => {
+                StartError::setup(io::Error::from_raw_os_error(errno))
+            }
+            Self::Failed { stage: Stage::WorkingDirectory, errno } => StartError::WorkingDirectory {
+                directory: spec.cwd.clone().unwrap_or_default(),
+                source: io::Error::from_raw_os_error(errno),
+            },
+            Self::Failed { stage: Stage::Execute, errno } => program::explain(&path, errno),
+            Self::Silent => StartError::Stuck { path, waited: START_PATIENCE },
+            Self::Unreadable(source) => StartError::Setup { source },
+        }
+    }
+}
+
+/// Kills from here whatever is beneath a keeper, so that nothing holds it up, and wakes it.
+fn press(keeper: libc::pid_t) {
+    for descendant in tree::descendants(keeper as u32) {
+        // SAFETY: kill takes no pointers. The numbers were read a moment ago, too short for them to be used anew.
+        unsafe { libc::kill(descendant.pid as libc::pid_t, libc::SIGKILL) };
+    }
+    // SAFETY: kill takes no pointers, and an unreaped child's number is its own.
+    unsafe { libc::kill(keeper, libc::SIGCONT) };
+}
+
+/// Waits for a keeper that has been told to go, or is gone already. One that does not go in time is killed.
 fn reap(pid: libc::pid_t) {
-    // SAFETY: waitpid takes no status here. It is called for a keeper that has been told to go, and a keeper goes
-    // within a bounded time.
-    while unsafe { libc::waitpid(pid, ptr::null_mut(), 0) } < 0
-        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-    {}
-}
-
-fn explain(spec: &Spec, path: &Path, report: io::Result<Option<Report>>) -> StartError {
-    match report {
-        Ok(Some(Report::Failed { stage: Stage::WorkingDirectory, errno })) => StartError::WorkingDirectory {
-            directory: spec.cwd.clone().unwrap_or_default(),
-            source: io::Error::from_raw_os_error(errno),
-        },
-        Ok(Some(Report::Failed { stage: Stage::Execute, errno })) => program::explain(path, errno),
-        Ok(Some(Report::Failed { stage: Stage::Setup, errno })) => {
-            StartError::setup(io::Error::from_raw_os_error(errno))
+    // SAFETY: waitpid is given no pointer to write to; kill takes none.
+    let wait = |flags| unsafe { libc::waitpid(pid, ptr::null_mut(), flags) };
+    let mut pause = REAP_PAUSE;
+    while wait(libc::WNOHANG) == 0 {
+        if pause > REAP_PATIENCE {
+            // SAFETY: as above.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+            wait(0);
+            return;
         }
-        Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-            StartError::Stuck { path: path.to_path_buf(), waited: START_PATIENCE }
+        thread::sleep(pause);
+        pause *= 2;
+        if pause > PRESS_AFTER {
+            press(pid);
         }
-        Err(source) => StartError::Setup { source },
-        Ok(_) => StartError::Setup { source: io::Error::other("the keeper ended before the program began") },
     }
 }
 
 impl<'a> Orders<'a> {
-    fn new(
-        image: &'a Image,
-        stdin: &OwnedFd,
-        stdout: &OwnedFd,
-        stderr: &OwnedFd,
-        status: &OwnedFd,
-        lifeline: &OwnedFd,
-    ) -> Self {
-        let mut kept = [stdin, stdout, stderr, status, lifeline].map(AsRawFd::as_raw_fd);
+    fn new(image: &'a Image, stdio: [&OwnedFd; 3], rest: [&OwnedFd; 3]) -> Self {
+        let stdio = stdio.map(AsRawFd::as_raw_fd);
+        let [failure, status, lifeline] = rest.map(AsRawFd::as_raw_fd);
+        let [stdin, stdout, stderr] = stdio;
+        let mut kept = [stdin, stdout, stderr, failure, status, lifeline];
         kept.sort_unstable();
-        Self {
-            image,
-            stdio: [stdin, stdout, stderr].map(AsRawFd::as_raw_fd),
-            status: status.as_raw_fd(),
-            lifeline: lifeline.as_raw_fd(),
-            kept,
-        }
+        Self { image, stdio, failure, status, lifeline, kept }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
@@ -30,6 +30,9 @@ const SETTLE_GRACE: Duration = Duration::from_secs(1);
 
 /// SIGKILL takes effect within milliseconds, except on a process that waits inside the kernel.
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A tree that takes this long to end after it was killed is pressed for it, and again each time this has passed.
+const PRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// A running process and all it has started. Dropping it kills the whole tree and waits until it is gone.
 pub struct Process {
@@ -152,7 +155,7 @@ impl Process {
             Means::Itself | Means::Terminate => self.left_behind(grace).await,
         };
         self.kill();
-        let gone = self.gone_within(KILL_PATIENCE).await;
+        let gone = timeout(KILL_PATIENCE, self.press_until_gone()).await.is_ok();
         let unkillable =
             if gone { self.kind().sees_tree().then(Vec::new) } else { self.control.descendants() };
         Ended { ending: self.ending(), means, left_behind, unkillable }
@@ -179,6 +182,12 @@ impl Process {
         self.descendants()
     }
 
+    async fn press_until_gone(&self) {
+        while !self.gone_within(PRESS_EVERY).await {
+            self.control.press();
+        }
+    }
+
     async fn gone_within(&self, patience: Duration) -> bool {
         timeout(patience, self.life.wait_for(|state| state.gone.then_some(()))).await.is_ok()
     }
@@ -189,7 +198,12 @@ impl Drop for Process {
         self.kill();
         let attendant = self.attendant.get_mut().unwrap_or_else(PoisonError::into_inner);
         // Two lives must not overlap, so wait; but not for ever, should the kernel hold on to a process.
-        let _ = attendant.recv_timeout(KILL_PATIENCE);
+        let began = Instant::now();
+        while began.elapsed() < KILL_PATIENCE
+            && attendant.recv_timeout(PRESS_EVERY) == Err(RecvTimeoutError::Timeout)
+        {
+            self.control.press();
+        }
     }
 }
 

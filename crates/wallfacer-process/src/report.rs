@@ -11,9 +11,9 @@ pub(crate) const REPORT_BYTES: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// The program was executed and runs as `pid`.
-    Started { pid: u32 },
-    /// The program was not executed; nothing runs.
+    /// The main process is there as `pid`, about to execute the program.
+    Forked { pid: u32 },
+    /// The program was not executed. Comes from the keeper, or from the main process through a pipe of its own.
     Failed { stage: Stage, errno: i32 },
     /// The main process ended.
     Ended(Ending),
@@ -31,7 +31,7 @@ pub(crate) enum Stage {
 impl Report {
     pub(crate) fn encode(self) -> [u8; REPORT_BYTES] {
         let words: [i64; 4] = match self {
-            Self::Started { pid } => [1, i64::from(pid), 0, 0],
+            Self::Forked { pid } => [1, i64::from(pid), 0, 0],
             Self::Failed { stage, errno } => [2, stage as i64, i64::from(errno), 0],
             Self::Ended(ending) => {
                 let (kind, value) = match ending.status {
@@ -60,7 +60,7 @@ impl Report {
         let [kind, value, third, fourth] = words;
         let number = i32::try_from(value).ok()?;
         let status = match kind {
-            1 => return Some(Self::Started { pid: u32::try_from(value).ok()? }),
+            1 => return Some(Self::Forked { pid: u32::try_from(value).ok()? }),
             2 => {
                 let stage = match value {
                     0 => Stage::Setup,
@@ -80,10 +80,10 @@ impl Report {
         Some(Self::Ended(Ending { status, after, max_rss_bytes }))
     }
 
-    /// The next report, or `None` when the keeper is gone.
-    pub(crate) fn read(status: &mut File) -> io::Result<Option<Self>> {
+    /// The next report, or `None` when whoever writes them is gone.
+    pub(crate) fn read(from: &mut File) -> io::Result<Option<Self>> {
         let mut bytes = [0; REPORT_BYTES];
-        match status.read_exact(&mut bytes) {
+        match from.read_exact(&mut bytes) {
             Ok(()) => Ok(Self::decode(bytes)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(error),
@@ -101,7 +101,7 @@ mod tests {
             Report::Ended(Ending { status, after: Duration::from_nanos(1_234_567_890), max_rss_bytes })
         };
         for report in [
-            Report::Started { pid: u32::try_from(i32::MAX).unwrap() },
+            Report::Forked { pid: u32::try_from(i32::MAX).unwrap() },
             Report::Failed { stage: Stage::Setup, errno: 11 },
             Report::Failed { stage: Stage::WorkingDirectory, errno: 2 },
             Report::Failed { stage: Stage::Execute, errno: 8 },

@@ -2,7 +2,7 @@
 //! panics or returns; memory is the stack, and every call is one that may be made in a signal handler.
 
 use std::io;
-use std::mem::{self, MaybeUninit};
+use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 use std::ptr;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::children;
 use super::image::Image;
 use super::launch::launch;
 use crate::ending::{Ending, Status};
-use crate::report::{REPORT_BYTES, Report, Stage};
+use crate::report::{Report, Stage};
 
 /// Children reaped before the lifeline is looked at again, however fast a server makes new ones.
 const MAX_REAPED_AT_ONCE: usize = 1024;
@@ -24,19 +24,24 @@ const GIVE_UP_AFTER: Duration = Duration::from_secs(10);
 
 /// Signals of Linux run from 1 to 64 on all but one old architecture.
 const LAST_SIGNAL: libc::c_int = 64;
+const SIGNAL_SET_BYTES: usize = 8;
 
 /// Closed one by one where the system has no better way; beyond it we hold no files.
 const MAX_CLOSED_SINGLY: libc::c_int = 65_536;
+
+pub(super) const KEPT: usize = 6;
 
 /// What the keeper inherits on purpose.
 pub(super) struct Orders<'a> {
     pub(super) image: &'a Image,
     /// The server's ends of stdin, stdout and stderr. All descriptors here are above 2.
     pub(super) stdio: [RawFd; 3],
+    /// Where the main process reports a failure; that it closes without one tells that the program was executed.
+    pub(super) failure: RawFd,
     pub(super) status: RawFd,
     pub(super) lifeline: RawFd,
     /// All of the above, in ascending order.
-    pub(super) kept: [RawFd; 5],
+    pub(super) kept: [RawFd; KEPT],
 }
 
 /// # Safety
@@ -60,8 +65,6 @@ struct Keep<'a> {
     main: libc::pid_t,
     main_ended: bool,
     began: Duration,
-    /// A report of failure, or the end, comes through here when the program is executed; -1 once that is known.
-    launching: RawFd,
     /// Readable when a child has ended.
     ended: RawFd,
 }
@@ -91,20 +94,23 @@ impl<'a> Keep<'a> {
             }
             default_signals();
             let ended = check(child_signals())?;
-            let mut launching = [-1; 2];
-            check(libc::pipe2(launching.as_mut_ptr(), libc::O_CLOEXEC))?;
-            let [launching, failure] = launching;
+            let mut go = [-1; 2];
+            check(libc::pipe2(go.as_mut_ptr(), libc::O_CLOEXEC))?;
             let keeper = libc::getpid();
-            let began = now();
             let main = check(super::fork())?;
             if main == 0 {
-                launch(orders, keeper, failure);
+                libc::close(go[1]);
+                launch(orders, keeper, go[0]);
             }
             // The server must be the only one to hold its ends, or they would never close.
-            for fd in orders.stdio.into_iter().chain([failure]) {
+            for fd in orders.stdio.into_iter().chain([orders.failure, go[0]]) {
                 libc::close(fd);
             }
-            Ok(Self { orders, main, main_ended: false, began, launching, ended })
+            tell(orders.status, Report::Forked { pid: main.unsigned_abs() });
+            // Until here the main process waits: a server could stop its keeper before the keeper has said a word.
+            let began = now();
+            libc::close(go[1]);
+            Ok(Self { orders, main, main_ended: false, began, ended })
         }
     }
 
@@ -114,11 +120,7 @@ impl<'a> Keep<'a> {
             let pause = if more { 0 } else { -1 };
             // SAFETY: as in `keep`.
             unsafe {
-                let [launched, ordered, ended] =
-                    ready([self.launching, self.orders.lifeline, self.ended], pause);
-                if launched {
-                    self.hear_launch();
-                }
+                let [ordered, ended] = ready([self.orders.lifeline, self.ended], pause);
                 if ordered && !self.obey() {
                     self.hunt();
                 }
@@ -132,26 +134,6 @@ impl<'a> Keep<'a> {
                 }
             }
         }
-    }
-
-    /// The program was executed, or it was not: both are known only once.
-    unsafe fn hear_launch(&mut self) {
-        if self.launching < 0 {
-            return;
-        }
-        let mut report = [0_u8; REPORT_BYTES];
-        // SAFETY: the buffer is as long as the length says.
-        unsafe {
-            let count = libc::read(self.launching, report.as_mut_ptr().cast(), report.len());
-            libc::close(self.launching);
-            self.launching = -1;
-            if count > 0 {
-                libc::write(self.orders.status, report.as_ptr().cast(), report.len());
-                libc::waitpid(self.main, ptr::null_mut(), 0);
-                libc::_exit(0);
-            }
-        }
-        tell(self.orders.status, Report::Started { pid: self.main.unsigned_abs() });
     }
 
     /// Passes on the signals that were ordered. Says whether the lifeline is still held.
@@ -183,9 +165,6 @@ impl<'a> Keep<'a> {
                 0 => return Reaped::Some(count),
                 -1 => return Reaped::All,
                 pid if pid == self.main && !self.main_ended => {
-                    // A program that ends at once may be reaped before its start was reported.
-                    // SAFETY: as in `keep`.
-                    unsafe { self.hear_launch() };
                     self.main_ended = true;
                     self.report_end(status, &usage);
                 }
@@ -251,7 +230,7 @@ fn check(result: libc::c_int) -> Result<libc::c_int, libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error().raw_os_error().unwrap_or(0)) } else { Ok(result) }
 }
 
-unsafe fn close_all_but(kept: &[RawFd; 5]) {
+unsafe fn close_all_but(kept: &[RawFd; KEPT]) {
     let mut from = 0;
     for &fd in kept {
         // SAFETY: as in `keep`.
@@ -277,13 +256,22 @@ unsafe fn close_range(from: libc::c_int, to: libc::c_int) {
     }
 }
 
-/// What we ignore the server would ignore too, since that outlives `execve`.
+/// What we ignore the server would ignore too, since that outlives `execve`. The bare system call, because the C
+/// library hides the two signals it uses itself.
 unsafe fn default_signals() {
+    // The kernel's `sigaction` is at most four words; all zeros are the default action, no flags and an empty mask.
+    let default = [0_u64; 4];
     for signal in 1..=LAST_SIGNAL {
-        // SAFETY: all zeros are the default action with no flags. The few signals that cannot be set are refused.
+        // SAFETY: the array is at least as large as what the kernel reads. It refuses SIGKILL and SIGSTOP, which are
+        // never anything but default.
         unsafe {
-            let default: libc::sigaction = mem::zeroed();
-            libc::sigaction(signal, &default, ptr::null_mut());
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                ptr::null::<u64>(),
+                SIGNAL_SET_BYTES,
+            );
         }
     }
 }

@@ -7,21 +7,22 @@ use std::ptr;
 use super::keep::Orders;
 use crate::report::{Report, Stage};
 
-/// Becomes the server, or writes a report of what failed to `failure`. That pipe closes when the program is executed.
+/// Becomes the server, or reports what failed. Waits for the end of `go` first.
 ///
 /// # Safety
 /// Runs in a fresh fork of the keeper, and nowhere else.
-pub(super) unsafe fn launch(orders: &Orders<'_>, keeper: libc::pid_t, failure: RawFd) -> ! {
+pub(super) unsafe fn launch(orders: &Orders<'_>, keeper: libc::pid_t, go: RawFd) -> ! {
     // SAFETY: all pointers come from the image, which was made before the fork and is never freed in this process;
     // every call is one that may be made after a fork.
     unsafe {
+        libc::read(go, [0_u8].as_mut_ptr().cast(), 1);
         let stage = prepare(orders, keeper).err().unwrap_or_else(|| {
             libc::execve(orders.image.program().as_ptr(), orders.image.argv(), orders.image.envp());
             Stage::Execute
         });
         let errno = io::Error::last_os_error().raw_os_error().unwrap_or(0);
         let report = Report::Failed { stage, errno }.encode();
-        libc::write(failure, report.as_ptr().cast(), report.len());
+        libc::write(orders.failure, report.as_ptr().cast(), report.len());
         libc::_exit(127)
     }
 }
