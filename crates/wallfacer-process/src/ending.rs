@@ -10,7 +10,8 @@ pub struct Ending {
     pub status: Status,
     /// Time from the start of the program to its end.
     pub after: Duration,
-    /// The most memory the main process held at once, where the system tells.
+    /// The most memory the main process held at once. `None` where the system does not tell, as with less than we held
+    /// ourselves when it was started.
     pub max_rss_bytes: Option<u64>,
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::children;
 use super::image::Image;
-use super::launch::launch;
+use super::launch::{self, Launch};
 use crate::ending::{Ending, Status};
 use crate::report::{Report, Stage};
 
@@ -96,12 +96,7 @@ impl<'a> Keep<'a> {
             let ended = check(child_signals())?;
             let mut go = [-1; 2];
             check(libc::pipe2(go.as_mut_ptr(), libc::O_CLOEXEC))?;
-            let keeper = libc::getpid();
-            let main = check(super::fork())?;
-            if main == 0 {
-                libc::close(go[1]);
-                launch(orders, keeper, go[0]);
-            }
+            let main = check(launch::spawn(Launch { orders, keeper: libc::getpid(), go }))?;
             // The server must be the only one to hold its ends, or they would never close.
             for fd in orders.stdio.into_iter().chain([orders.failure, go[0]]) {
                 libc::close(fd);
@@ -178,7 +173,9 @@ impl<'a> Keep<'a> {
         let ending = Ending {
             status: Status::from_wait(status),
             after: now().saturating_sub(self.began),
-            max_rss_bytes: u64::try_from(usage.ru_maxrss).ok().map(|kib| kib.wrapping_mul(1024)),
+            // Before it executed the program the main process shared our memory, and the system counts that too.
+            max_rss_bytes: (usage.ru_maxrss > own_max_rss())
+                .then_some(usage.ru_maxrss.unsigned_abs().wrapping_mul(1024)),
         };
         tell(self.orders.status, Report::Ended(ending));
     }
@@ -298,6 +295,15 @@ unsafe fn ready<const N: usize>(fds: [RawFd; N], pause: libc::c_int) -> [bool; N
     // SAFETY: the array has N entries. An interrupted call finds nothing ready, and the caller asks again.
     unsafe { libc::poll(polled.as_mut_ptr(), N as libc::nfds_t, pause) };
     polled.map(|entry| entry.revents != 0)
+}
+
+fn own_max_rss() -> libc::c_long {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call fills in the structure it is given, for which all zeros are a value too.
+    unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init().ru_maxrss
+    }
 }
 
 fn now() -> Duration {

@@ -1,22 +1,54 @@
-//! The last steps before the server's own program: from a fork of the keeper to `execve`, with nothing of ours left.
+//! The last steps before the server's own program: from the keeper to `execve`, with nothing of ours left.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 use std::ptr;
 
 use super::keep::Orders;
 use crate::report::{Report, Stage};
 
-/// Becomes the server, or reports what failed. Waits for the end of `go` first.
+/// Ample for the few calls below.
+const STACK_BYTES: usize = 64 * 1024;
+
+pub(super) struct Launch<'a> {
+    pub(super) orders: &'a Orders<'a>,
+    pub(super) keeper: libc::pid_t,
+    /// A pipe from the keeper; the program is executed when the keeper closes it.
+    pub(super) go: [RawFd; 2],
+}
+
+/// Makes the main process, as `fork` would, except that it shares the keeper's memory until it executes the program:
+/// to copy the page tables a second time would take as long as the first.
 ///
 /// # Safety
-/// Runs in a fresh fork of the keeper, and nowhere else.
-pub(super) unsafe fn launch(orders: &Orders<'_>, keeper: libc::pid_t, go: RawFd) -> ! {
-    // SAFETY: all pointers come from the image, which was made before the fork and is never freed in this process;
-    // every call is one that may be made after a fork.
+/// Called by the keeper, whose memory from then on stays as it is wherever `launch` points.
+pub(super) unsafe fn spawn(launch: Launch<'_>) -> libc::pid_t {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
+    // SAFETY: the new process gets a stack of its own, which is never unmapped. What it is told lies at the stack's
+    // far end, so that it outlives this call; a page's start is aligned for it.
     unsafe {
+        let stack = libc::mmap(ptr::null_mut(), STACK_BYTES, protection, flags, -1, 0);
+        if stack == libc::MAP_FAILED {
+            return -1;
+        }
+        let told = stack.cast::<Launch<'_>>();
+        told.write(launch);
+        libc::clone(become_server, stack.byte_add(STACK_BYTES), libc::CLONE_VM | libc::SIGCHLD, told.cast())
+    }
+}
+
+/// Becomes the server, or reports what failed.
+extern "C" fn become_server(launch: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: `spawn` gives a `Launch`. All pointers in it were made before the keeper was forked, and the keeper never
+    // frees them. `errno` is shared with the keeper, which makes no call that fails while it waits for its children.
+    unsafe {
+        let Launch { orders, keeper, go } = &*launch.cast::<Launch<'_>>();
+        let [go, keepers_end] = *go;
+        libc::close(keepers_end);
         libc::read(go, [0_u8].as_mut_ptr().cast(), 1);
-        let stage = prepare(orders, keeper).err().unwrap_or_else(|| {
+        let stage = prepare(orders, *keeper).err().unwrap_or_else(|| {
             libc::execve(orders.image.program().as_ptr(), orders.image.argv(), orders.image.envp());
             Stage::Execute
         });
@@ -28,7 +60,7 @@ pub(super) unsafe fn launch(orders: &Orders<'_>, keeper: libc::pid_t, go: RawFd)
 }
 
 unsafe fn prepare(orders: &Orders<'_>, keeper: libc::pid_t) -> Result<(), Stage> {
-    // SAFETY: as in `launch`.
+    // SAFETY: as in `become_server`.
     unsafe {
         // A session of its own: `kill 0` in the server must not reach the keeper, nor Ctrl-C in our terminal the server.
         libc::setsid();
@@ -45,7 +77,7 @@ unsafe fn prepare(orders: &Orders<'_>, keeper: libc::pid_t) -> Result<(), Stage>
                 return Err(Stage::Setup);
             }
         }
-        let mut none = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+        let mut none = MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
     }

@@ -1,0 +1,78 @@
+//! Start to first byte, and the end of the tree, beside `std::process::Command` in the same run.
+//! Forking copies our page tables, so each is measured with more and more memory in us.
+
+#![allow(clippy::print_stdout)]
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tokio::io::AsyncReadExt;
+use wallfacer_process::{Kind, Process, Spec};
+
+const ROUNDS: usize = 200;
+
+/// Says a byte, then waits to be ended.
+const SERVER: [&str; 3] = ["/bin/sh", "-c", "echo; exec cat"];
+
+#[derive(Default)]
+struct Times {
+    first_byte: Vec<Duration>,
+    end: Vec<Duration>,
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    println!("median and 90th percentile of {ROUNDS} rounds, in microseconds");
+    println!("{:>12}  {:<14} {:>16} {:>16}", "our memory", "", "first byte", "end");
+    for megabytes in [0, 64, 256] {
+        let ballast = vec![1_u8; megabytes << 20];
+        let [mut standard, mut group, mut tree] = [Times::default(), Times::default(), Times::default()];
+        // Interleaved, so that a busy machine disturbs all alike.
+        for _ in 0..ROUNDS {
+            standard_library(&mut standard);
+            runtime.block_on(ours(Kind::ProcessGroup, &mut group));
+            runtime.block_on(ours(Kind::WholeTree, &mut tree));
+        }
+        for (name, times) in [("Command", standard), ("process group", group), ("whole tree", tree)] {
+            let [first_byte, end] = [times.first_byte, times.end].map(summary);
+            println!(
+                "{:>8} MiB  {name:<14} {first_byte:>16} {end:>16}",
+                std::hint::black_box(&ballast).len() >> 20
+            );
+        }
+    }
+}
+
+fn standard_library(times: &mut Times) {
+    let began = Instant::now();
+    let mut child = Command::new(SERVER[0])
+        .args(&SERVER[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the shell starts");
+    child.stdout.as_mut().expect("a pipe").read_exact(&mut [0]).expect("a byte");
+    times.first_byte.push(began.elapsed());
+    let began = Instant::now();
+    child.kill().expect("it can be killed");
+    child.wait().expect("it can be waited for");
+    times.end.push(began.elapsed());
+}
+
+async fn ours(kind: Kind, times: &mut Times) {
+    let spec = Spec { args: SERVER[1..].iter().map(Into::into).collect(), ..Spec::new(SERVER[0]) };
+    let began = Instant::now();
+    let (process, mut stdio) = Process::start_with(kind, &spec).expect("the shell starts");
+    stdio.stdout.read_exact(&mut [0]).await.expect("a byte");
+    times.first_byte.push(began.elapsed());
+    let began = Instant::now();
+    drop(process);
+    times.end.push(began.elapsed());
+}
+
+fn summary(mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    format!("{} / {}", times[times.len() / 2].as_micros(), times[times.len() * 9 / 10].as_micros())
+}
