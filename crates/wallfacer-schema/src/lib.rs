@@ -1,1 +1,27 @@
-//! Placeholder opening, replaced as the crate is written.
+//! Values from a JSON Schema.
+mod choices;
+mod compile;
+mod document;
+mod error;
+mod evaluate;
+mod field;
+mod format;
+mod generate;
+mod limits;
+mod node;
+mod number;
+mod pattern;
+mod pointer;
+mod plan;
+mod pool;
+mod schema;
+mod types;
+mod violation;
+pub use choices::Choices;
+pub use compile::Ignored;
+pub use error::{CompileError, Unable};
+pub use evaluate::Judgement;
+pub use limits::Limits;
+pub use pool::Pool;
+pub use schema::Schema;
+pub use violation::{Rule, Violation};

@@ -1,0 +1,88 @@
+//! [`Schema`]: compiled once, then asked for values and judgements.
+
+use crate::{
+    choices::Choices,
+    compile::{self, Ignored, ROOT},
+    error::{CompileError, Unable},
+    evaluate::{Judge, Judgement},
+    generate::Maker,
+    limits::Limits,
+    node::Node,
+    plan::{GoalId, Planner, Planning, item::Item},
+    pool::Pool,
+    violation::Violation,
+};
+use serde_json::Value;
+
+/// A compiled JSON Schema.
+#[derive(Debug)]
+pub struct Schema {
+    nodes: Vec<Node>,
+    ignored: Vec<Ignored>,
+    limits: Limits,
+    planner: Planner,
+}
+
+impl Schema {
+    /// Reads a schema of draft 4, 6, 7, 2019-09 or 2020-12; without `$schema` it counts as 2020-12.
+    pub fn compile(document: &Value) -> Result<Schema, CompileError> {
+        Schema::compile_with(document, Limits::default())
+    }
+
+    pub fn compile_with(document: &Value, limits: Limits) -> Result<Schema, CompileError> {
+        let compiled = compile::compile(document, &limits)?;
+        Ok(Schema { nodes: compiled.nodes, ignored: compiled.ignored, limits, planner: Planner::default() })
+    }
+
+    /// Keywords that had to be left out of account, because no draft gives them a meaning as they are written.
+    pub fn ignored(&self) -> &[Ignored] {
+        &self.ignored
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// A value that satisfies the schema; its draws are in `choices` afterwards.
+    pub fn valid(&self, choices: &mut Choices, pool: &Pool) -> Result<Value, Unable> {
+        let planning = self.planning();
+        let mut failed = None;
+        // Guessing is quick and gives varied values; where it fails, negations are taken apart.
+        for hard in [false, true] {
+            let goal = self.root_goal(hard)?;
+            for _ in 0..ROOT_TRIES {
+                match Maker::new(planning, choices, pool).make(goal) {
+                    Ok(value) if self.judge(&value) == Judgement::Valid => return Ok(value),
+                    Ok(_) => failed = Some(Unable::unsupported("", "search", "the value made did not pass the test")),
+                    Err(unable @ Unable::Unsatisfiable { .. }) => return Err(unable),
+                    Err(unable) => {
+                        failed = Some(unable);
+                        break;
+                    }
+                }
+            }
+        }
+        Err(failed.unwrap_or_else(|| Unable::unsupported("", "search", "no value found")))
+    }
+
+    pub fn judge(&self, value: &Value) -> Judgement {
+        Judge::new(&self.nodes, self.limits.judge_steps).judge(ROOT, value)
+    }
+
+    /// What is wrong with a value; empty when nothing is.
+    pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        Judge::new(&self.nodes, self.limits.judge_steps).violations(ROOT, value)
+    }
+
+    pub(crate) fn planning(&self) -> Planning<'_> {
+        Planning { nodes: &self.nodes, limits: &self.limits, planner: &self.planner }
+    }
+
+    pub(crate) fn root_goal(&self, hard: bool) -> Result<GoalId, Unable> {
+        let items = if hard { vec![Item::Hard, Item::Must(ROOT)] } else { vec![Item::Must(ROOT)] };
+        self.planning().goal(items).ok_or_else(|| self.planning().too_intricate())
+    }
+}
+
+/// Whole values tried again when a finished one does not pass.
+const ROOT_TRIES: usize = 8;
