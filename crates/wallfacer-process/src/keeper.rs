@@ -18,7 +18,7 @@ use std::path::Path;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::control::Control;
 use crate::pipe::{self, Pipe};
@@ -40,7 +40,10 @@ const REAP_PAUSE: Duration = Duration::from_micros(50);
 const PRESS_AFTER: Duration = Duration::from_millis(50);
 
 /// Beyond the time after which a keeper gives up by itself.
-const REAP_PATIENCE: Duration = Duration::from_secs(8);
+const REAP_PATIENCE: Duration = Duration::from_secs(12);
+
+/// Signals of Linux run from 1 to 64 on all but one old architecture.
+const LAST_SIGNAL: u8 = 64;
 
 #[derive(Debug)]
 pub(crate) struct Keeper {
@@ -91,7 +94,8 @@ impl Keeper {
     }
 
     pub(crate) fn signal(&self, number: i32) -> io::Result<()> {
-        let byte = u8::try_from(number).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let byte = u8::try_from(number).ok().filter(|number| (1..=LAST_SIGNAL).contains(number));
+        let byte = byte.ok_or(io::ErrorKind::InvalidInput)?;
         match self.lifeline().as_mut().map(|lifeline| lifeline.write_all(&[byte])) {
             // The keeper is gone, and the main process before it.
             Some(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -229,19 +233,20 @@ fn press(keeper: libc::pid_t) {
 fn reap(pid: libc::pid_t) {
     // SAFETY: waitpid is given no pointer to write to; kill takes none.
     let wait = |flags| unsafe { libc::waitpid(pid, ptr::null_mut(), flags) };
+    let began = Instant::now();
     let mut pause = REAP_PAUSE;
     while wait(libc::WNOHANG) == 0 {
-        if pause > REAP_PATIENCE {
+        if began.elapsed() > REAP_PATIENCE {
             // SAFETY: as above.
             unsafe { libc::kill(pid, libc::SIGKILL) };
             wait(0);
             return;
         }
-        thread::sleep(pause);
-        pause *= 2;
-        if pause > PRESS_AFTER {
+        if began.elapsed() > PRESS_AFTER {
             press(pid);
         }
+        thread::sleep(pause);
+        pause = PRESS_AFTER.min(pause * 2);
     }
 }
 

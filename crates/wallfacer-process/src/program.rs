@@ -1,7 +1,7 @@
 //! [`Spec`] in, the absolute path of the file to execute out. Done before the fork, where errors can still speak.
 
 use std::ffi::{CString, OsStr};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -18,17 +18,20 @@ const MAX_PATH_SHOWN: usize = 200;
 const MAX_SHEBANG: u64 = 256;
 
 pub(crate) fn find(spec: &Spec) -> Result<PathBuf, StartError> {
-    let directory = std::path::absolute(spec.cwd.as_deref().unwrap_or(Path::new("."))).map_err(|source| {
-        StartError::WorkingDirectory { directory: spec.cwd.clone().unwrap_or_default(), source }
-    })?;
-    if !directory.is_dir() {
-        return Err(StartError::WorkingDirectory { directory, source: io::ErrorKind::NotADirectory.into() });
-    }
+    let directory = directory(spec.cwd.as_deref().unwrap_or(Path::new(".")))?;
     if spec.program.as_bytes().contains(&b'/') {
         return by_path(directory.join(&spec.program));
     }
     let path = spec.env.get(OsStr::new("PATH")).map_or(OsStr::new(DEFAULT_PATH), |path| path);
     in_path(&spec.program, path, &directory)
+}
+
+fn directory(path: &Path) -> Result<PathBuf, StartError> {
+    let entered = std::path::absolute(path).and_then(|directory| match fs::metadata(&directory)?.is_dir() {
+        true => Ok(directory),
+        false => Err(io::ErrorKind::NotADirectory.into()),
+    });
+    entered.map_err(|source| StartError::WorkingDirectory { directory: path.to_path_buf(), source })
 }
 
 fn by_path(path: PathBuf) -> Result<PathBuf, StartError> {

@@ -8,7 +8,7 @@ pub struct Descendant {
     pub pid: u32,
     /// The short name the kernel keeps.
     pub name: String,
-    /// The arguments, separated by spaces and cut to a bound. The process can change them at will.
+    /// The arguments, separated by spaces and cut to a bound. May hold secrets; the process can change it at will.
     pub command_line: String,
 }
 

@@ -102,6 +102,16 @@ async fn a_signal_to_a_process_that_has_ended_goes_nowhere() {
 }
 
 #[tokio::test]
+async fn a_number_that_is_no_signal_is_refused() {
+    for kind in BOTH {
+        let (process, _stdio) = Process::start_with(kind, &sh("read line")).unwrap();
+        for number in [-1, 65, 300] {
+            assert_eq!(process.signal(number).unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_time_of_a_life_is_measured() {
     for kind in BOTH {
         let before = Instant::now();

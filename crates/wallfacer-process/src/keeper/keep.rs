@@ -22,8 +22,7 @@ const HUNT_PAUSE: libc::c_int = 10;
 /// With no child ending for so long, those left will not: they wait inside the kernel, or belong to another user.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(10);
 
-/// Signals of Linux run from 1 to 64 on all but one old architecture.
-const LAST_SIGNAL: libc::c_int = 64;
+/// What the kernel calls a set of signals: one bit for each.
 const SIGNAL_SET_BYTES: usize = 8;
 
 /// Closed one by one where the system has no better way; beyond it we hold no files.
@@ -258,7 +257,7 @@ unsafe fn close_range(from: libc::c_int, to: libc::c_int) {
 unsafe fn default_signals() {
     // The kernel's `sigaction` is at most four words; all zeros are the default action, no flags and an empty mask.
     let default = [0_u64; 4];
-    for signal in 1..=LAST_SIGNAL {
+    for signal in 1..=libc::c_int::from(super::LAST_SIGNAL) {
         // SAFETY: the array is at least as large as what the kernel reads. It refuses SIGKILL and SIGSTOP, which are
         // never anything but default.
         unsafe {
