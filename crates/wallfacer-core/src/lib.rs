@@ -11,3 +11,11 @@ pub mod catalogue;
 pub mod run;
 
 pub mod observe;
+
+pub mod report;
+
+pub mod event;
+
+pub mod log;
+
+pub mod session;

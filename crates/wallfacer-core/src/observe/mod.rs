@@ -2,5 +2,7 @@
 //! Pure from here on.
 
 mod answer;
+mod examination;
 
 pub use answer::{Answer, Observation, observe};
+pub use examination::Examination;

@@ -35,6 +35,8 @@ const MAX_NOTIFICATION_NAMES: usize = 256;
 const MAX_HEADS: usize = 1_024;
 /// Between the end of its output and the end of a process lie moments; more than this and it lives on.
 const EXIT_AFTER_CLOSE: Duration = Duration::from_secs(1);
+/// SIGTERM, by its number on every system.
+const TERMINATE: i32 = 15;
 /// How long the farewell over HTTP may take.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -200,6 +202,17 @@ impl Connection {
         match &self.channel {
             Channel::Stdio(stdio) => Some(stdio.process()),
             Channel::Http(_, process) => process.as_ref(),
+        }
+    }
+
+    /// How messages travel, in words.
+    pub fn transport(&self) -> &'static str {
+        match &self.channel {
+            Channel::Stdio(_) => "stdio",
+            Channel::Http(http, _) => match http.style() {
+                Style::Streamable => "Streamable HTTP",
+                Style::LegacySse => "HTTP+SSE",
+            },
         }
     }
 
@@ -370,7 +383,11 @@ impl Connection {
                 stdio.close_input();
                 Some(stdio.into_process().end(grace).await)
             }
-            Channel::Http(_, Some(process)) => Some(process.end(grace).await),
+            Channel::Http(_, Some(process)) => {
+                // A server that listens has no input whose end would tell it to go.
+                let _ended_already = process.signal(TERMINATE);
+                Some(process.end(grace).await)
+            }
             Channel::Http(_, None) => None,
         };
         Farewell { process, strays: self.strays, frames: self.frames }
@@ -622,7 +639,15 @@ impl Connection {
             && let Content::Reply { id: Some(id), .. } = &whole.content
             && let Some(waiting) = id.as_ours().and_then(|id| self.waiting.remove(&id))
         {
+            self.strays.forget(Fault::NotJson, self.split.lines());
             return self.settle_broken(waiting, whole, Fault::SplitOverLines);
+        }
+        // Too long to be read, so its id is unknown; but where one answer is due, this was to be it.
+        if incoming.faults.has(Fault::Oversized)
+            && self.waiting.len() == 1
+            && let Some((_, waiting)) = self.waiting.pop_first()
+        {
+            return self.settle_broken(waiting, incoming, Fault::Oversized);
         }
         self.keep_partial(request, incoming, None);
     }

@@ -19,6 +19,7 @@ use super::error::ConnectError;
 use super::fault::{Fault, Faults};
 use super::http::{Address, Ended, Http, Style, What};
 use super::message::{Body, Content, ErrorObject, Incoming};
+use super::sample::{last_lines, sample, shortened};
 use super::server::{Remark, Server};
 use super::stdio::Stdio;
 use crate::target::{Command, Endpoint, EndpointKind, Era, Protocol, Reach, Target, Version};
@@ -27,11 +28,8 @@ use crate::target::{Command, Endpoint, EndpointKind, Era, Protocol, Reach, Targe
 const PROBE_GRACE: Duration = Duration::from_millis(250);
 /// Between two looks whether a server that we started listens yet.
 const PORT_PAUSE: Duration = Duration::from_millis(20);
-/// What of stderr goes into a message.
-const STDERR_LINES: usize = 12;
-const STDERR_LINE_CHARS: usize = 300;
-/// What of a foreign answer goes into a message.
-const SAMPLE_CHARS: usize = 160;
+/// What of a server's own words goes into a message.
+const WORDS: usize = 160;
 
 /// Opens connections to one target.
 #[derive(Debug)]
@@ -294,7 +292,8 @@ impl Connector {
                 Err(ConnectError::HttpStatus { server, status, body: sample(&body) })
             }
             Outcome::Broken { faults, said, detail } => {
-                let sample = if detail.is_empty() { sample_of(said.as_ref()) } else { shortened(&detail) };
+                let sample =
+                    if detail.is_empty() { sample_of(said.as_ref()) } else { shortened(&detail, WORDS) };
                 Err(ConnectError::Malformed { server, method, faults, sample })
             }
             Outcome::Lost(error) => Err(error.into()),
@@ -314,7 +313,7 @@ impl Connector {
                 server,
                 method,
                 code: error.code.unwrap_or_default(),
-                message: shortened(&error.message),
+                message: shortened(&error.message, WORDS),
             }),
             Content::Reply { body: Body::Result(range), .. } if !incoming.faults.has(Fault::WrongVersion) => {
                 match incoming.value(range) {
@@ -450,7 +449,7 @@ impl Connector {
     /// The server's name in messages: its address, or the command that starts it.
     fn name(&self) -> String {
         let shown = self.target.shown();
-        shortened(&shown.url.unwrap_or_else(|| shown.command.join(" ")))
+        shortened(&shown.url.unwrap_or_else(|| shown.command.join(" ")), WORDS)
     }
 }
 
@@ -507,31 +506,6 @@ fn stderr_tail(connection: &Connection) -> String {
     connection.process().map(|process| last_lines(&process.stderr().tail)).unwrap_or_default()
 }
 
-fn last_lines(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = lines[lines.len().saturating_sub(STDERR_LINES)..].iter();
-    last.map(|line| printable(line, STDERR_LINE_CHARS)).collect::<Vec<_>>().join("\n")
-}
-
 fn sample_of(incoming: Option<&Incoming>) -> String {
     incoming.map(|incoming| sample(&incoming.bytes)).unwrap_or_default()
-}
-
-fn sample(bytes: &[u8]) -> String {
-    let head = &bytes[..bytes.len().min(4 * SAMPLE_CHARS)];
-    shortened(&String::from_utf8_lossy(head))
-}
-
-fn shortened(text: &str) -> String {
-    printable(text.trim(), SAMPLE_CHARS)
-}
-
-/// Control characters of a server must not reach a terminal.
-fn printable(text: &str, most: usize) -> String {
-    let mut shown: String = text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(most).is_some() {
-        shown.push('…');
-    }
-    shown
 }

@@ -39,6 +39,28 @@ impl Strays {
         }
     }
 
+    pub fn add_all(&mut self, others: Strays) {
+        for (fault, count) in others.counts {
+            *self.counts.entry(fault).or_default() += count;
+        }
+        let room = MAX_EXAMPLES.saturating_sub(self.examples.len());
+        self.examples.extend(others.examples.into_iter().take(room));
+    }
+
+    /// Takes back the newest strays of one fault, once they have turned out to be something else.
+    pub fn forget(&mut self, fault: Fault, mut how_many: u64) {
+        if let Some(count) = self.counts.get_mut(&fault) {
+            *count = count.saturating_sub(how_many);
+            if *count == 0 {
+                self.counts.remove(&fault);
+            }
+        }
+        while how_many > 0 && self.examples.last().is_some_and(|stray| stray.faults.has(fault)) {
+            self.examples.pop();
+            how_many -= 1;
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
@@ -54,6 +76,7 @@ impl Strays {
 #[derive(Debug, Default)]
 pub struct SplitLines {
     gathered: Vec<u8>,
+    lines: u64,
 }
 
 /// Lines are gathered up to this size; beyond it they are plain noise.
@@ -62,8 +85,11 @@ const MAX_GATHERED: usize = 1 << 20;
 impl SplitLines {
     /// Takes one line that was no message of its own; gives the message that it completes.
     pub fn add(&mut self, line: &[u8], max_depth: usize) -> Option<Incoming> {
-        if self.gathered.is_empty() && line.trim_ascii_start().first() != Some(&b'{') {
-            return None;
+        if self.gathered.is_empty() {
+            self.lines = 0;
+            if line.trim_ascii_start().first() != Some(&b'{') {
+                return None;
+            }
         }
         if self.gathered.len() + line.len() > MAX_GATHERED {
             self.gathered.clear();
@@ -71,6 +97,7 @@ impl SplitLines {
         }
         self.gathered.extend_from_slice(line);
         self.gathered.push(b'\n');
+        self.lines += 1;
         // Only a line that ends with the outermost brace can complete it; trying at each line would be quadratic.
         if line.trim_ascii_end() != b"}" && !line.ends_with(b"}}") {
             return None;
@@ -81,6 +108,11 @@ impl SplitLines {
         }
         self.gathered.clear();
         Some(whole)
+    }
+
+    /// How many lines the message had that was completed last.
+    pub fn lines(&self) -> u64 {
+        self.lines
     }
 
     pub fn reset(&mut self) {
@@ -109,6 +141,16 @@ mod tests {
         let mut split = SplitLines::default();
         assert!(split.add(b"Server started }", 64).is_none());
         assert!(split.gathered.is_empty());
+    }
+
+    #[test]
+    fn strays_that_were_something_else_are_forgotten() {
+        let mut strays = Strays::default();
+        for line in ["{", "}"] {
+            strays.add(&Incoming::read(line.into(), 8), None);
+        }
+        strays.forget(Fault::NotJson, 2);
+        assert!(strays.is_empty() && strays.examples.is_empty());
     }
 
     #[test]

@@ -1,0 +1,54 @@
+//! What a session says while it works. Terminal, log and document are equal listeners; the engine knows none of them.
+
+use serde::Serialize;
+
+use crate::target::Shown;
+
+/// One thing that happened.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event<'a> {
+    Connecting {
+        target: &'a Shown,
+    },
+    Connected {
+        name: Option<&'a str>,
+        version: Option<&'a str>,
+        protocol: &'a str,
+        era: &'a str,
+        startup_ms: u64,
+    },
+    /// One of the server's lists has been read.
+    Listed {
+        what: &'a str,
+        entries: usize,
+        broken: usize,
+    },
+    /// A request was made only to measure the way there and back.
+    Measured {
+        round: usize,
+        rounds: usize,
+        took_us: u64,
+    },
+    /// The server has been ended, or the session left.
+    Closed {
+        left_behind: usize,
+    },
+}
+
+/// Whoever wants to know.
+pub trait Listener {
+    fn hear(&mut self, event: &Event<'_>);
+}
+
+impl<L: Listener> Listener for Vec<L> {
+    fn hear(&mut self, event: &Event<'_>) {
+        self.iter_mut().for_each(|listener| listener.hear(event));
+    }
+}
+
+impl Listener for Box<dyn Listener> {
+    fn hear(&mut self, event: &Event<'_>) {
+        self.as_mut().hear(event);
+    }
+}

@@ -1,0 +1,222 @@
+//! A look at a server, as text for a person.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::Value;
+use wallfacer_process::{Means, Status};
+
+use crate::catalogue::{Annotations, Broken, Catalogue, End, Listing, Tool};
+use crate::observe::Examination;
+use crate::wire::{Remark, shortened};
+
+/// Widths at which server text is cut; the JSON document has all of it.
+const NAME: usize = 60;
+const LINE: usize = 100;
+/// Entries of one list that are shown.
+const MAX_SHOWN: usize = 200;
+
+/// The whole examination.
+pub fn examination(seen: &Examination) -> String {
+    let mut out = String::new();
+    identity(&mut out, seen);
+    tools(&mut out, &seen.catalogue);
+    others(&mut out, &seen.catalogue);
+    remarks(&mut out, seen);
+    out
+}
+
+fn identity(out: &mut String, seen: &Examination) {
+    let server = &seen.server;
+    let name =
+        server.name.as_deref().map_or("a server without a name".to_owned(), |name| shortened(name, NAME));
+    let version = server.version.as_deref().map(|version| shortened(version, NAME)).unwrap_or_default();
+    row(out, "Server", format!("{name} {version}").trim_end());
+    let protocol = format!("{} ({} era) over {}", server.protocol, server.era(), seen.transport);
+    row(out, "Protocol", &protocol);
+    row(out, "Started", &format!("in {}{}", time(server.startup), latency(&seen.round_trips)));
+    row(out, "Claims", &claims(seen));
+    if let Some(instructions) = &server.instructions {
+        row(out, "Says", &format!("\"{}\"", shortened(instructions, LINE)));
+    }
+    row(out, "Machine", &format!("when the run ends, the server's {} is ended", seen.machine.kind));
+}
+
+fn row(out: &mut String, key: &str, value: &str) {
+    let _infallible = writeln!(out, "{key:<9} {value}");
+}
+
+fn latency(times: &[Duration]) -> String {
+    let mut sorted = times.to_vec();
+    sorted.sort();
+    match sorted.get(sorted.len() / 2) {
+        Some(median) => format!(", answers in {} (median of {})", time(*median), sorted.len()),
+        None => ", does not answer a plain question".to_owned(),
+    }
+}
+
+fn claims(seen: &Examination) -> String {
+    let claim = |(name, value): (&String, &Value)| {
+        let name = shortened(name, NAME);
+        let options: Vec<String> = value
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(_, value)| **value == Value::Bool(true))
+            .map(|(option, _)| shortened(option, NAME))
+            .collect();
+        if options.is_empty() { name } else { format!("{name} ({})", options.join(", ")) }
+    };
+    let claims: Vec<String> = seen.server.capabilities.iter().map(claim).collect();
+    if claims.is_empty() { "nothing".to_owned() } else { claims.join(", ") }
+}
+
+fn tools(out: &mut String, catalogue: &Catalogue) {
+    let listing = &catalogue.tools;
+    heading(out, "Tools", listing);
+    for tool in listing.entries.iter().take(MAX_SHOWN) {
+        let _infallible = writeln!(out, "  {}{}", signature(tool), hints(&tool.annotations));
+        if let Some(description) = &tool.description {
+            let _infallible = writeln!(out, "      {}", shortened(description, LINE));
+        }
+    }
+    closing(out, listing);
+}
+
+fn signature(tool: &Tool) -> String {
+    let arguments: Vec<String> = tool
+        .arguments()
+        .into_iter()
+        .map(|(name, required)| format!("{}{}", shortened(name, NAME), if required { "" } else { "?" }))
+        .collect();
+    let output = if tool.output_schema.is_some() { " -> structured" } else { "" };
+    format!("{}({}){output}", shortened(&tool.name, NAME), shortened(&arguments.join(", "), LINE))
+}
+
+fn hints(annotations: &Annotations) -> String {
+    let hints = [
+        (annotations.read_only_hint, "read-only", "writes"),
+        (annotations.destructive_hint, "destructive", "not destructive"),
+        (annotations.idempotent_hint, "idempotent", "not idempotent"),
+        (annotations.open_world_hint, "open world", "closed world"),
+    ];
+    let said: Vec<&str> = hints
+        .into_iter()
+        .filter_map(|(hint, yes, no)| hint.map(|hint| if hint { yes } else { no }))
+        .collect();
+    if said.is_empty() { String::new() } else { format!("  [{}]", said.join(", ")) }
+}
+
+fn others(out: &mut String, catalogue: &Catalogue) {
+    if catalogue.resources.end != End::NotClaimed {
+        heading(out, "Resources", &catalogue.resources);
+        for resource in catalogue.resources.entries.iter().take(MAX_SHOWN) {
+            let kind = resource.mime_type.as_deref().map(|kind| format!("  [{}]", shortened(kind, NAME)));
+            let _infallible =
+                writeln!(out, "  {}{}", shortened(&resource.uri, LINE), kind.unwrap_or_default());
+        }
+        closing(out, &catalogue.resources);
+        heading(out, "Resource templates", &catalogue.templates);
+        for template in catalogue.templates.entries.iter().take(MAX_SHOWN) {
+            let _infallible = writeln!(out, "  {}", shortened(&template.uri_template, LINE));
+        }
+        closing(out, &catalogue.templates);
+    }
+    if catalogue.prompts.end != End::NotClaimed {
+        heading(out, "Prompts", &catalogue.prompts);
+        for prompt in catalogue.prompts.entries.iter().take(MAX_SHOWN) {
+            let arguments: Vec<String> = prompt
+                .arguments
+                .iter()
+                .map(|argument| {
+                    format!("{}{}", shortened(&argument.name, NAME), if argument.required { "" } else { "?" })
+                })
+                .collect();
+            let name = shortened(&prompt.name, NAME);
+            let _infallible = writeln!(out, "  {name}({})", shortened(&arguments.join(", "), LINE));
+        }
+        closing(out, &catalogue.prompts);
+    }
+}
+
+fn heading<T>(out: &mut String, name: &str, listing: &Listing<T>) {
+    let _infallible = writeln!(out, "\n{name} ({})", listing.entries.len());
+}
+
+/// What is left to say of a list: what was not shown, what is broken, and where it did not end well.
+fn closing<T>(out: &mut String, listing: &Listing<T>) {
+    if listing.entries.len() > MAX_SHOWN {
+        let more = listing.entries.len() - MAX_SHOWN;
+        let _infallible = writeln!(out, "  and {more} more; --format json shows all");
+    }
+    for Broken { index, name, why } in listing.broken.iter().take(MAX_SHOWN) {
+        let name = name.as_deref().map(|name| format!(" `{}`", shortened(name, NAME))).unwrap_or_default();
+        let _infallible = writeln!(out, "  broken: entry {}{name}: {}", index + 1, shortened(why, LINE));
+    }
+    let end = match &listing.end {
+        End::Complete => return,
+        End::NotClaimed => "the server claims none, and lists none".to_owned(),
+        End::RepeatedCursor { cursor } => {
+            format!("the list does not end: cursor `{}` came twice", shortened(cursor, NAME))
+        }
+        End::TooMany => format!("the list was cut after {} pages: it does not seem to end", listing.pages),
+        End::Failed { why } => shortened(why, LINE),
+    };
+    let _infallible = writeln!(out, "  {end}");
+}
+
+fn remarks(out: &mut String, seen: &Examination) {
+    let mut lines: Vec<String> = seen.server.remarks.iter().map(remark).collect();
+    for (fault, count) in &seen.strays.counts {
+        lines.push(format!("it sent {fault} ({count}×)"));
+    }
+    if let Some(stray) = seen.strays.examples.first() {
+        lines.push(format!("the first of these: `{}`", crate::wire::sample(&stray.head)));
+    }
+    if let Some(ended) = &seen.ended {
+        if ended.means == Means::Kill {
+            lines
+                .push("it had to be killed: it ends neither when its input closes nor on SIGTERM".to_owned());
+        }
+        for left in ended.left_behind.iter().flatten() {
+            lines.push(format!("it left a process behind: {} ({})", shortened(&left.name, NAME), left.pid));
+        }
+    }
+    if lines.is_empty() {
+        return;
+    }
+    out.push_str("\nRemarks\n");
+    for line in lines {
+        let _infallible = writeln!(out, "  - {line}");
+    }
+}
+
+fn remark(remark: &Remark) -> String {
+    match remark {
+        Remark::SilentOnProbe => {
+            "it ignores requests that it does not know, instead of refusing them".to_owned()
+        }
+        Remark::EndedOnProbe { ending } => {
+            let how = match ending.map(|ending| ending.status) {
+                Some(Status::Exited(code)) => format!("exited with code {code}"),
+                Some(Status::Signalled { signal, .. }) => format!("was killed by signal {signal}"),
+                Some(Status::Unknown) | None => "closed its output".to_owned(),
+            };
+            format!("it {how} on a request that it did not know (`server/discover`)")
+        }
+        Remark::AmbiguousProbe => {
+            "it answers unknown requests with 404, as only servers of the modern era should".to_owned()
+        }
+    }
+}
+
+/// A time in the unit that a person would choose.
+fn time(duration: Duration) -> String {
+    let micros = duration.as_micros();
+    match micros {
+        0..1_000 => format!("{micros} µs"),
+        1_000..10_000 => format!("{:.1} ms", micros as f64 / 1e3),
+        10_000..10_000_000 => format!("{} ms", micros / 1_000),
+        _ => format!("{:.1} s", micros as f64 / 1e6),
+    }
+}

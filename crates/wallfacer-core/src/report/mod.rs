@@ -1,0 +1,7 @@
+//! What was found in, text out: one file per format. Nothing is printed here.
+
+mod examination;
+mod json;
+
+pub use examination::examination;
+pub use json::examination as examination_json;

@@ -1,0 +1,87 @@
+//! Ties the steps together: the only place where what was seen decides what is done next.
+
+use std::time::Duration;
+
+use serde_json::Map;
+use wallfacer_process::platform;
+
+use crate::catalogue::{Catalogue, discover};
+use crate::event::{Event, Listener};
+use crate::observe::{Answer, Examination, observe};
+use crate::run::{Call, execute};
+use crate::target::Era;
+use crate::wire::{ConnectError, Connection, Connector, Server, Strays};
+
+/// Requests that measure the way there and back.
+const ROUNDS: usize = 5;
+/// How long a server may take to leave once its input is closed.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Connects, lists, measures, and leaves.
+pub async fn examine(
+    connector: &mut Connector,
+    listener: &mut dyn Listener,
+) -> Result<Examination, ConnectError> {
+    let target = connector.target().shown();
+    listener.hear(&Event::Connecting { target: &target });
+    let (mut connection, server) = connector.open().await?;
+    tell_connected(&server, listener);
+    let timeouts = connector.target().timeouts.clone();
+    let catalogue = discover(&mut connection, &server, &timeouts).await;
+    tell_listed(&catalogue, listener);
+    let mut strays = connection.take_strays();
+    let round_trips = measure(&mut connection, server.era(), timeouts.call, &mut strays, listener).await;
+    let transport = connection.transport();
+    let farewell = connection.close(GRACE).await;
+    let left_behind =
+        farewell.process.as_ref().and_then(|ended| ended.left_behind.as_ref()).map_or(0, Vec::len);
+    listener.hear(&Event::Closed { left_behind });
+    let (ended, machine) = (farewell.process, platform());
+    Ok(Examination { target, server, transport, catalogue, round_trips, strays, ended, machine })
+}
+
+fn tell_connected(server: &Server, listener: &mut dyn Listener) {
+    listener.hear(&Event::Connected {
+        name: server.name.as_deref(),
+        version: server.version.as_deref(),
+        protocol: server.protocol.as_str(),
+        era: server.era().as_str(),
+        startup_ms: server.startup.as_millis() as u64,
+    });
+}
+
+fn tell_listed(catalogue: &Catalogue, listener: &mut dyn Listener) {
+    let mut tell = |what, entries, broken| listener.hear(&Event::Listed { what, entries, broken });
+    let Catalogue { tools, resources, templates, prompts } = catalogue;
+    tell("tools", tools.entries.len(), tools.broken.len());
+    tell("resources", resources.entries.len(), resources.broken.len());
+    tell("resource templates", templates.entries.len(), templates.broken.len());
+    tell("prompts", prompts.entries.len(), prompts.broken.len());
+}
+
+/// The cheapest request of the era, several times. The first silence ends it.
+async fn measure(
+    connection: &mut Connection,
+    era: Era,
+    timeout: Duration,
+    strays: &mut Strays,
+    listener: &mut dyn Listener,
+) -> Vec<Duration> {
+    let method = match era {
+        Era::Legacy => "ping",
+        Era::Modern => "server/discover",
+    };
+    let call = Call { method: method.to_owned(), params: Map::new(), timeout };
+    let mut times = Vec::new();
+    for round in 1..=ROUNDS {
+        let recording = execute(connection, &call).await;
+        let seen = observe(&recording);
+        strays.add_all(recording.strays);
+        if !matches!(seen.answer, Answer::Completed | Answer::Rejected { .. }) {
+            break;
+        }
+        times.push(seen.took);
+        listener.hear(&Event::Measured { round, rounds: ROUNDS, took_us: seen.took.as_micros() as u64 });
+    }
+    times
+}
