@@ -9,6 +9,7 @@ mod children;
 mod image;
 mod keep;
 mod launch;
+mod shed;
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -181,6 +181,27 @@ async fn a_group_ends_with_its_server() {
 }
 
 #[tokio::test]
+async fn a_keeper_does_not_hold_on_to_our_memory() {
+    let ballast = vec![1_u8; 64 << 20];
+    let (process, stdio) = start("echo $PPID; exec cat");
+    let keeper = line(&mut BufReader::new(stdio.stdout)).await;
+    let held = || {
+        let status = std::fs::read_to_string(format!("/proc/{keeper}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
+    };
+    soon(async {
+        while held() > ballast.len() / 4 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    process.signal(libc::SIGTERM).unwrap();
+    let status = Status::Signalled { signal: libc::SIGTERM, core_dumped: false };
+    assert_eq!(soon(process.exited()).await.status, status);
+}
+
+#[tokio::test]
 async fn a_sample_adds_up_the_whole_tree() {
     let (process, stdio) =
         start("for child in 1 2; do (exec 5< /dev/null; echo ready; sleep 1000) & done; exec cat");

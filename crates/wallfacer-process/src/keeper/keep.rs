@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::children;
 use super::image::Image;
 use super::launch::{self, Launch};
+use super::shed::shed;
 use crate::ending::{Ending, Status};
 use crate::report::{Report, Stage};
 
@@ -64,6 +65,8 @@ struct Keep<'a> {
     main: libc::pid_t,
     main_ended: bool,
     began: Duration,
+    /// The other end of this pipe closes when the main process executes the program; -1 once that is so.
+    launching: RawFd,
     /// Readable when a child has ended.
     ended: RawFd,
 }
@@ -103,8 +106,8 @@ impl<'a> Keep<'a> {
             tell(orders.status, Report::Forked { pid: main.unsigned_abs() });
             // Until here the main process waits: a server could stop its keeper before the keeper has said a word.
             let began = now();
-            libc::close(go[1]);
-            Ok(Self { orders, main, main_ended: false, began, ended })
+            libc::write(go[1], [1_u8].as_ptr().cast(), 1);
+            Ok(Self { orders, main, main_ended: false, began, launching: go[1], ended })
         }
     }
 
@@ -114,7 +117,11 @@ impl<'a> Keep<'a> {
             let pause = if more { 0 } else { -1 };
             // SAFETY: as in `keep`.
             unsafe {
-                let [ordered, ended] = ready([self.orders.lifeline, self.ended], pause);
+                let [launched, ordered, ended] =
+                    ready([self.launching, self.orders.lifeline, self.ended], pause);
+                if launched {
+                    self.settle_in();
+                }
                 if ordered && !self.obey() {
                     self.hunt();
                 }
@@ -127,6 +134,18 @@ impl<'a> Keep<'a> {
                     };
                 }
             }
+        }
+    }
+
+    /// The program runs, so what was prepared for it is no longer needed.
+    unsafe fn settle_in(&mut self) {
+        // SAFETY: the main process has memory of its own now. Of what was made before the fork the keeper uses nothing
+        // but its orders, which lie on its stack, and what the C library keeps for this thread.
+        unsafe {
+            libc::close(self.launching);
+            self.launching = -1;
+            let stack = ptr::from_mut(self).addr();
+            shed(&[stack, ptr::from_ref(self.orders).addr(), libc::__errno_location().addr()]);
         }
     }
 

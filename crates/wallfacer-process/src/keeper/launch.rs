@@ -14,7 +14,7 @@ const STACK_BYTES: usize = 64 * 1024;
 pub(super) struct Launch<'a> {
     pub(super) orders: &'a Orders<'a>,
     pub(super) keeper: libc::pid_t,
-    /// A pipe from the keeper; the program is executed when the keeper closes it.
+    /// A pipe from the keeper; the program is executed when a byte comes through it.
     pub(super) go: [RawFd; 2],
 }
 
