@@ -10,7 +10,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use common::{BOTH, command, output, sh, soon};
+use common::{BOTH, command, line, output, sh, soon};
+use tokio::io::BufReader;
 use wallfacer_process::{Kind, Process, Spec, StartError};
 
 fn failure(kind: Kind, spec: &Spec) -> StartError {
@@ -148,13 +149,13 @@ async fn the_server_sees_descriptors_0_1_2_and_no_other() {
     let (reader, _writer) = std::io::pipe().unwrap();
     // SAFETY: the descriptor is open, and its flags are changed for nobody else.
     unsafe { libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(&reader), libc::F_SETFD, 0) };
-    let (process, stdio) = Process::start(&sh("read line")).unwrap();
+    let (process, stdio) = Process::start(&sh("echo ready; read line")).unwrap();
+    assert_eq!(line(&mut BufReader::new(stdio.stdout)).await, "ready");
     let open: BTreeSet<String> = fs::read_dir(format!("/proc/{}/fd", process.pid()))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     assert_eq!(open, ["0", "1", "2"].map(String::from).into());
-    drop(stdio);
 }
 
 #[tokio::test]
