@@ -19,6 +19,7 @@ const SERVER: [&str; 3] = ["/bin/sh", "-c", "echo; exec cat"];
 struct Times {
     first_byte: Vec<Duration>,
     end: Vec<Duration>,
+    sample: Vec<Duration>,
 }
 
 fn main() {
@@ -34,6 +35,7 @@ fn main() {
             runtime.block_on(ours(Kind::ProcessGroup, &mut group));
             runtime.block_on(ours(Kind::WholeTree, &mut tree));
         }
+        let sample = summary(std::mem::take(&mut tree.sample));
         for (name, times) in [("Command", standard), ("process group", group), ("whole tree", tree)] {
             let [first_byte, end] = [times.first_byte, times.end].map(summary);
             println!(
@@ -41,6 +43,7 @@ fn main() {
                 std::hint::black_box(&ballast).len() >> 20
             );
         }
+        println!("{:>12}  a sample takes {sample}", "");
     }
 }
 
@@ -67,6 +70,9 @@ async fn ours(kind: Kind, times: &mut Times) {
     let (process, mut stdio) = Process::start_with(kind, &spec).expect("the shell starts");
     stdio.stdout.read_exact(&mut [0]).await.expect("a byte");
     times.first_byte.push(began.elapsed());
+    let began = Instant::now();
+    process.sample();
+    times.sample.push(began.elapsed());
     let began = Instant::now();
     drop(process);
     times.end.push(began.elapsed());

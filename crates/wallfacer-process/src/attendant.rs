@@ -36,8 +36,16 @@ pub(crate) struct Life {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct State {
     pub(crate) ending: Option<Ending>,
-    /// Nothing of the tree is left, and all of stderr has been read.
-    pub(crate) gone: bool,
+    /// Set when there is nothing more to wait for: we have let go of the tree, and all of stderr has been read.
+    pub(crate) gone: Option<Gone>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gone {
+    /// Nothing of the tree is left.
+    Whole,
+    /// Something may be left that nobody watches over any more.
+    OutOfSight,
 }
 
 impl Life {
@@ -111,12 +119,12 @@ impl Attendant {
             }
         }
         let lost = life.state().ending.is_none();
-        control.settle(lost);
+        let gone = control.settle(lost);
         drain(&mut stderr, &life, MAX_LAST_WORDS);
         let unknown = Ending { status: Status::Unknown, after: started.elapsed(), max_rss_bytes: None };
         life.state.send_modify(|state| {
             state.ending = state.ending.or(Some(unknown));
-            state.gone = true;
+            state.gone = Some(gone);
         });
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::attendant::Gone;
 use crate::group::Group;
 #[cfg(target_os = "linux")]
 use crate::keeper::Keeper;
@@ -52,18 +53,20 @@ impl Control {
     }
 
     /// Clears up after the last report. `lost` says that the end of the main process was not among the reports.
-    pub(crate) fn settle(&self, lost: bool) {
+    pub(crate) fn settle(&self, lost: bool) -> Gone {
         match self {
             #[cfg(target_os = "linux")]
             Self::Keeper(keeper) => keeper.settle(lost),
-            Self::Group(_) => {}
+            // Whoever left the group was never seen.
+            Self::Group(_) => Gone::OutOfSight,
         }
     }
 
+    /// The main process and all beneath it.
     pub(crate) fn descendants(&self) -> Option<Vec<Descendant>> {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Keeper(keeper) => Some(keeper.descendants()),
+            Self::Keeper(keeper) => keeper.descendants(),
             Self::Group(_) => None,
         }
     }

@@ -54,7 +54,7 @@ pub struct Ended {
 /// What it took to end the main process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Means {
-    /// It ended without being told by a signal.
+    /// It ended before a signal had to be sent.
     Itself,
     Terminate,
     Kill,

@@ -21,6 +21,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::attendant::Gone;
 use crate::control::Control;
 use crate::pipe::{self, Pipe};
 use crate::process::Born;
@@ -114,7 +115,7 @@ impl Keeper {
         self.while_unreaped(press);
     }
 
-    pub(crate) fn settle(&self, lost: bool) {
+    pub(crate) fn settle(&self, lost: bool) -> Gone {
         let mut pid = self.lock_pid();
         if lost {
             // Whoever killed the keeper set its children free. The main process dies with the keeper, but those it
@@ -123,13 +124,14 @@ impl Keeper {
             // SAFETY: kill takes no pointers.
             unsafe { libc::kill(-self.main, libc::SIGKILL) };
         }
-        if let Some(pid) = pid.take() {
-            reap(pid);
+        match pid.take().map(reap) {
+            Some(0) => Gone::Whole,
+            _ => Gone::OutOfSight,
         }
     }
 
-    pub(crate) fn descendants(&self) -> Vec<Descendant> {
-        self.while_unreaped(|pid| tree::descendants(pid as u32)).unwrap_or_default()
+    pub(crate) fn descendants(&self) -> Option<Vec<Descendant>> {
+        self.while_unreaped(|pid| tree::descendants(pid as u32))
     }
 
     pub(crate) fn sample(&self) -> Option<Sample> {
@@ -230,10 +232,12 @@ fn press(keeper: libc::pid_t) {
     unsafe { libc::kill(keeper, libc::SIGCONT) };
 }
 
-/// Waits for a keeper that has been told to go, or is gone already. One that does not go in time is killed.
-fn reap(pid: libc::pid_t) {
-    // SAFETY: waitpid is given no pointer to write to; kill takes none.
-    let wait = |flags| unsafe { libc::waitpid(pid, ptr::null_mut(), flags) };
+/// Waits for a keeper that has been told to go, or is gone already, and gives what `wait` tells of it: zero when it
+/// left nothing behind. One that does not go in time is killed.
+fn reap(pid: libc::pid_t) -> libc::c_int {
+    let mut status = -1;
+    // SAFETY: the status is ours; kill takes no pointers.
+    let mut wait = |flags| unsafe { libc::waitpid(pid, &mut status, flags) };
     let began = Instant::now();
     let mut pause = REAP_PAUSE;
     while wait(libc::WNOHANG) == 0 {
@@ -241,7 +245,7 @@ fn reap(pid: libc::pid_t) {
             // SAFETY: as above.
             unsafe { libc::kill(pid, libc::SIGKILL) };
             wait(0);
-            return;
+            break;
         }
         if began.elapsed() > PRESS_AFTER {
             press(pid);
@@ -249,6 +253,7 @@ fn reap(pid: libc::pid_t) {
         thread::sleep(pause);
         pause = PRESS_AFTER.min(pause * 2);
     }
+    status
 }
 
 impl<'a> Orders<'a> {

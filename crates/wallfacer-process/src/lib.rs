@@ -17,8 +17,9 @@
 //! | `tree` | `/proc` → descendants, samples |
 //! | `platform` | what this machine offers |
 //!
-//! The server under test can still harm us where nothing confines it: one that kills its own parent process loses
-//! its keeper. Then the main process and its group are ended, and [`Status::Unknown`] tells of it.
+//! Where nothing confines it, a server that means harm can still kill its keeper, since both belong to the same user.
+//! Then its main process and that one's group are ended, the status is [`Status::Unknown`], and the rest of the tree is
+//! `None`: not known. It can also stop its keeper; we get the better of that, unless we are killed meanwhile.
 
 // Forking, executing and signalling have no safe interface; no other crate of the workspace may do this.
 #![allow(unsafe_code)]

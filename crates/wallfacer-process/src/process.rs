@@ -10,7 +10,7 @@ use std::{fmt, io};
 use tokio::net::unix::pipe::{Receiver as PipeReceiver, Sender as PipeSender};
 use tokio::time::timeout;
 
-use crate::attendant::{Attendant, Life};
+use crate::attendant::{Attendant, Gone, Life};
 use crate::control::Control;
 use crate::ending::{Ended, Ending, Means};
 use crate::group::Group;
@@ -134,11 +134,16 @@ impl Process {
 
     /// Who is alive in the tree besides the main process; `None` where that cannot be seen.
     pub fn descendants(&self) -> Option<Vec<Descendant>> {
-        let mut alive = self.control.descendants()?;
-        if self.ending().is_none() {
-            alive.retain(|descendant| descendant.pid != self.pid);
+        let state = self.life.state();
+        match state.gone {
+            Some(Gone::Whole) => Some(Vec::new()),
+            Some(Gone::OutOfSight) => None,
+            None => {
+                let mut alive = self.control.descendants()?;
+                alive.retain(|descendant| state.ending.is_some() || descendant.pid != self.pid);
+                Some(alive)
+            }
         }
-        Some(alive)
     }
 
     /// What the whole tree holds at this moment; `None` where that cannot be seen, or nothing is left.
@@ -156,8 +161,7 @@ impl Process {
         };
         self.kill();
         let gone = timeout(KILL_PATIENCE, self.press_until_gone()).await.is_ok();
-        let unkillable =
-            if gone { self.kind().sees_tree().then(Vec::new) } else { self.control.descendants() };
+        let unkillable = if gone { self.descendants() } else { self.control.descendants() };
         Ended { ending: self.ending(), means, left_behind, unkillable }
     }
 
@@ -189,7 +193,7 @@ impl Process {
     }
 
     async fn gone_within(&self, patience: Duration) -> bool {
-        timeout(patience, self.life.wait_for(|state| state.gone.then_some(()))).await.is_ok()
+        timeout(patience, self.life.wait_for(|state| state.gone)).await.is_ok()
     }
 }
 

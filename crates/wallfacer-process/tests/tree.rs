@@ -134,6 +134,7 @@ async fn a_server_that_kills_its_keeper_ends_with_its_group() {
     assert_eq!(soon(process.exited()).await.status, Status::Unknown);
     let ended = soon(process.end(Duration::ZERO)).await;
     assert_eq!(ended.ending.unwrap().status, Status::Unknown);
+    assert_eq!((ended.left_behind, ended.unkillable), (None, None), "not seen is not clean");
     soon(async {
         while is_alive(child) || is_alive(process.pid()) {
             tokio::task::yield_now().await;
