@@ -33,13 +33,6 @@ pub struct Args {
     pub skip_invariants: bool,
 }
 
-/// What was written, and the words for it.
-#[derive(Debug)]
-pub struct Report {
-    pub written: Vec<PathBuf>,
-    pub text: String,
-}
-
 #[derive(Debug, thiserror::Error)]
 pub enum InitError {
     #[error("{} already there and init never overwrites: {advice}; nothing was written", are(files))]
@@ -58,7 +51,8 @@ struct FileToWrite {
     meaning: String,
 }
 
-pub fn run(args: &Args, directory: &Path) -> Result<Report, InitError> {
+/// Writes the files; gives the words for what was written.
+pub fn run(args: &Args, directory: &Path) -> Result<String, InitError> {
     // A variable stands for itself, so that what was a placeholder there is one here.
     let around = Surroundings { directory, home: None, variable: &|name| Some(format!("${{{name}}}")) };
     let read = |name: &str| std::fs::read_to_string(directory.join(name)).ok();
@@ -66,7 +60,7 @@ pub fn run(args: &Args, directory: &Path) -> Result<Report, InitError> {
     let files = plan(&project, args);
     check_absent(&files, directory)?;
     write(&files, directory)?;
-    Ok(Report { text: words(&files), written: files.into_iter().map(|file| file.path).collect() })
+    Ok(words(&files))
 }
 
 fn plan(project: &Project<'_>, args: &Args) -> Vec<FileToWrite> {

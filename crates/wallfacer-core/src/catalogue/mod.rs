@@ -8,9 +8,9 @@ mod tool;
 
 pub use discover::discover;
 pub use entry::{Broken, Entry};
-pub use prompt::{Argument, Prompt};
+pub use prompt::{Prompt, PromptArgument};
 pub use resource::{Resource, Template};
-pub use tool::{Annotations, Tool};
+pub use tool::{Annotations, Argument, Tool};
 
 /// Everything that a server lists.
 #[derive(Debug, Clone, Default)]

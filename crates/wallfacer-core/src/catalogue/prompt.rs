@@ -9,11 +9,11 @@ pub struct Prompt {
     pub name: String,
     pub title: Option<String>,
     pub description: Option<String>,
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<PromptArgument>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Argument {
+pub struct PromptArgument {
     pub name: String,
     pub description: Option<String>,
     pub required: bool,
@@ -27,7 +27,7 @@ impl Entry for Prompt {
         let arguments = match object.get("arguments") {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(arguments)) => {
-                arguments.iter().map(Argument::read).collect::<Result<_, _>>()?
+                arguments.iter().map(PromptArgument::read).collect::<Result<_, _>>()?
             }
             Some(_) => return Err("`arguments` is not an array".to_owned()),
         };
@@ -40,10 +40,10 @@ impl Entry for Prompt {
     }
 }
 
-impl Argument {
-    fn read(value: &Value) -> Result<Argument, String> {
+impl PromptArgument {
+    fn read(value: &Value) -> Result<PromptArgument, String> {
         let object = value.as_object().ok_or("an argument is not an object")?;
-        Ok(Argument {
+        Ok(PromptArgument {
             name: required_text(object, "name")?,
             description: optional_text(object, "description"),
             required: object.get("required").and_then(Value::as_bool).unwrap_or(false),

@@ -21,6 +21,14 @@ pub struct Tool {
     pub header_params: Vec<(Vec<String>, String)>,
 }
 
+/// One argument of a tool, as far as the top of its schema tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Argument<'a> {
+    pub name: &'a str,
+    pub kind: Option<&'a str>,
+    pub required: bool,
+}
+
 /// What a tool says of its own effects. What is left out stays open: the defaults are for others to apply.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -64,17 +72,19 @@ impl Entry for Tool {
 }
 
 impl Tool {
-    /// The names of its arguments, each with whether it is required.
-    pub fn arguments(&self) -> Vec<(&str, bool)> {
+    /// Its arguments in the order of its schema.
+    pub fn arguments(&self) -> Vec<Argument<'_>> {
         let required: Vec<&str> = match self.input_schema.get("required") {
             Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),
         };
-        let properties = self.input_schema.get("properties").and_then(Value::as_object);
+        let properties = self.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten();
         properties
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| (name.as_str(), required.contains(&name.as_str())))
+            .map(|(name, schema)| Argument {
+                name,
+                kind: schema.get("type").and_then(Value::as_str),
+                required: required.contains(&name.as_str()),
+            })
             .collect()
     }
 }
@@ -135,7 +145,9 @@ mod tests {
             "_meta": { "a": 1 },
         }))
         .unwrap();
-        assert_eq!(tool.arguments(), [("q", true), ("page", false)]);
+        let query = Argument { name: "q", kind: Some("string"), required: true };
+        let page = Argument { name: "page", kind: Some("object"), required: false };
+        assert_eq!(tool.arguments(), [query, page]);
         assert_eq!(tool.header_params, [(vec!["page".to_owned(), "region".to_owned()], "Region".to_owned())]);
         assert_eq!(tool.annotations.read_only_hint, Some(true));
         assert_eq!(tool.annotations.destructive_hint, None);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use wallfacer_process::{Means, Status};
 
-use crate::catalogue::{Annotations, Broken, Catalogue, End, Listing, Tool};
+use crate::catalogue::{Annotations, Argument, Broken, Catalogue, End, Listing, Tool};
 use crate::observe::Examination;
 use crate::wire::{Remark, shortened};
 
@@ -84,11 +84,12 @@ fn tools(out: &mut String, catalogue: &Catalogue) {
 }
 
 fn signature(tool: &Tool) -> String {
-    let arguments: Vec<String> = tool
-        .arguments()
-        .into_iter()
-        .map(|(name, required)| format!("{}{}", shortened(name, NAME), if required { "" } else { "?" }))
-        .collect();
+    let argument = |argument: Argument<'_>| {
+        let optional = if argument.required { "" } else { "?" };
+        let kind = argument.kind.map(|kind| format!(": {}", shortened(kind, NAME))).unwrap_or_default();
+        format!("{}{optional}{kind}", shortened(argument.name, NAME))
+    };
+    let arguments: Vec<String> = tool.arguments().into_iter().map(argument).collect();
     let output = if tool.output_schema.is_some() { " -> structured" } else { "" };
     format!("{}({}){output}", shortened(&tool.name, NAME), shortened(&arguments.join(", "), LINE))
 }

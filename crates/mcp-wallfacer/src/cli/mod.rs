@@ -1,0 +1,81 @@
+//! Arguments as typed in, the command they mean run, its exit out.
+
+mod doctor;
+mod output;
+mod papers;
+mod target;
+mod units;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use crate::exit::{Exit, Failure};
+use crate::{demo, init};
+
+/// Tells the truth about an MCP server by running it
+#[derive(Debug, Parser)]
+#[command(name = "wallfacer", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// The configuration [default: wallfacer.toml here or above, up to the repository's root]
+    #[arg(long, global = true, value_name = "FILE", env = "WALLFACER_CONFIG")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Doctor(Box<doctor::Args>),
+    Init(init::Args),
+    Completions(papers::CompletionArgs),
+    Man(papers::ManArgs),
+    /// The flawed server of --demo, over standard input and output
+    #[command(hide = true)]
+    DemoServer {
+        /// Print the rules that go with it instead
+        #[arg(long)]
+        rules: bool,
+    },
+}
+
+/// Runs what the arguments ask for.
+pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return Ok(show_usage(&error)),
+    };
+    match cli.command {
+        Command::Doctor(args) => doctor::run(&args, cli.config.as_deref()),
+        Command::Init(args) => {
+            let here = target::working_directory()?;
+            output::print(&init::run(&args, &here)?)
+        }
+        Command::Completions(args) => papers::completions(&args),
+        Command::Man(args) => papers::man(&args),
+        Command::DemoServer { rules: true } => output::print(demo::INVARIANTS),
+        Command::DemoServer { rules: false } => {
+            let served = demo::serve(std::io::stdin().lock(), std::io::stdout().lock());
+            served.map(|()| Exit::Clean).map_err(|error| Failure::usage(&error))
+        }
+    }
+}
+
+/// Help and version are answers; anything else that clap has to say is a wrong use.
+fn show_usage(error: &clap::Error) -> Exit {
+    let _nobody_reads = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Clean,
+        _ => Exit::Usage,
+    }
+}
+
+/// One thread is enough: the server is the slow part, and one thread costs least beside it.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| Failure {
+        exit: Exit::OurFault,
+        message: format!("cannot set up what wallfacer waits with: {error}"),
+    })
+}

@@ -1,0 +1,93 @@
+//! Where a report goes: `--format`, `-o` and the event log, the same for every command.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use wallfacer_core::event::{Event, Listener};
+use wallfacer_core::log::Log;
+
+use crate::exit::{Exit, Failure};
+use crate::terminal::{self, Progress};
+
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// The form of the report
+    #[arg(long, value_enum, default_value = "human", help_heading = "Output")]
+    pub format: Format,
+    /// Write the report to a file
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Write what happens, as it happens, to a file: one JSON object a line
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub events: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Human,
+    Json,
+}
+
+impl OutputArgs {
+    /// Those who listen to the session: the terminal, and the log where it is wanted.
+    pub fn listeners(&self) -> Result<Listeners, Failure> {
+        let log = match &self.events {
+            Some(path) => Some(Log::new(BufWriter::new(create(path)?))),
+            None => None,
+        };
+        Ok(Listeners { progress: Progress::new(), log })
+    }
+
+    /// Hands the report over.
+    pub fn deliver(&self, text: &str) -> Result<Exit, Failure> {
+        match &self.output {
+            Some(path) => {
+                std::fs::write(path, text).map(|()| Exit::Clean).map_err(|error| cannot_write(path, &error))
+            }
+            None => print(text),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Listeners {
+    progress: Progress,
+    log: Option<Log<BufWriter<File>>>,
+}
+
+impl Listeners {
+    /// Clears the terminal, and says if the log is not whole.
+    pub fn finish(self) {
+        drop(self.progress);
+        if let Some(Err(error)) = self.log.map(Log::finish) {
+            terminal::note(&format!("the event log is not complete: {error}"));
+        }
+    }
+}
+
+impl Listener for Listeners {
+    fn hear(&mut self, event: &Event<'_>) {
+        self.progress.hear(event);
+        if let Some(log) = &mut self.log {
+            log.hear(event);
+        }
+    }
+}
+
+/// Prints a report to stdout.
+pub fn print(text: &str) -> Result<Exit, Failure> {
+    terminal::print(text).map(|()| Exit::Clean).map_err(|error| Failure {
+        exit: Exit::OurFault,
+        message: format!("cannot write to standard output: {error}"),
+    })
+}
+
+fn create(path: &PathBuf) -> Result<File, Failure> {
+    File::create(path).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &std::path::Path, error: &std::io::Error) -> Failure {
+    Failure { exit: Exit::Usage, message: format!("cannot write `{}`: {error}", path.display()) }
+}

@@ -1,0 +1,119 @@
+//! The flags that name a server, as typed; with configuration and environment, a [`Connector`] out.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use wallfacer_core::target::{FileConfig, Flags, Surroundings, resolve};
+use wallfacer_core::wire::Connector;
+
+use super::units;
+use crate::exit::{Exit, Failure};
+use crate::{environment, terminal};
+
+/// Which server, and how to get at it.
+#[derive(Debug, Args)]
+pub struct TargetArgs {
+    /// The server's URL; with a command behind `--`, that is started first
+    #[arg(long, help_heading = "Target")]
+    url: Option<String>,
+    /// A header for every request, as "NAME: VALUE"
+    #[arg(long = "header", value_name = "NAME: VALUE", help_heading = "Target")]
+    headers: Vec<String>,
+    /// A server by its name in an MCP client's file (.mcp.json, .vscode/mcp.json, Claude Desktop, Cursor …)
+    #[arg(long, value_name = "NAME", help_heading = "Target")]
+    server: Option<String>,
+    /// The flawed server that is built in
+    #[arg(long, conflicts_with_all = ["url", "server", "command"], help_heading = "Target")]
+    demo: bool,
+    /// A variable for the server's environment
+    #[arg(long = "env", value_name = "NAME=VALUE", help_heading = "Target")]
+    env: Vec<String>,
+    /// Start the server without our own environment
+    #[arg(long, help_heading = "Target")]
+    env_clear: bool,
+    /// With --env-clear: a variable of ours that the server gets all the same
+    #[arg(long, value_name = "NAME", help_heading = "Target")]
+    env_pass: Vec<String>,
+    /// The directory that the server is started in
+    #[arg(long, value_name = "DIR", help_heading = "Target")]
+    cwd: Option<PathBuf>,
+    /// auto, or 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28
+    #[arg(long, value_name = "VERSION", help_heading = "Target")]
+    protocol: Option<String>,
+    /// Over HTTP: auto, streamable-http or sse
+    #[arg(long, help_heading = "Target")]
+    transport: Option<String>,
+    /// How long one request may take [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Limits")]
+    timeout: Option<Duration>,
+    /// How long the server may take to start and answer [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Limits")]
+    startup_timeout: Option<Duration>,
+    /// How long the question for the protocol's era may stay unanswered [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Limits")]
+    probe_timeout: Option<Duration>,
+    /// The longest message that is read [default: 64MiB]
+    #[arg(long, value_name = "SIZE", value_parser = units::size, help_heading = "Limits")]
+    max_line: Option<usize>,
+    /// The command that starts the server, with its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl TargetArgs {
+    /// The server as meant.
+    pub fn connector(&self, config: Option<&Path>) -> Result<Connector, Failure> {
+        let here = working_directory()?;
+        let home = environment::home();
+        let around =
+            Surroundings { directory: &here, home: home.as_deref(), variable: &environment::variable };
+        // What names a server on the command line needs no file; a broken one must not be in its way.
+        let named = self.demo || self.url.is_some() || self.server.is_some() || !self.command.is_empty();
+        let file = match (config, named) {
+            (None, true) => None,
+            (config, _) => FileConfig::find(config, &around)?,
+        };
+        let mut resolved = resolve(&self.flags()?, file.as_ref(), &around)?;
+        resolved.notes.iter().for_each(|note| terminal::note(note));
+        resolved.target.from_environment.extend(environment::secrets());
+        Ok(Connector::new(resolved.target, environment::all()))
+    }
+
+    fn flags(&self) -> Result<Flags, Failure> {
+        let command = if self.demo { demo_command()? } else { self.command.clone() };
+        Ok(Flags {
+            command,
+            url: self.url.clone(),
+            headers: self.headers.clone(),
+            server: self.server.clone(),
+            env: self.env.clone(),
+            env_clear: self.env_clear,
+            env_pass: self.env_pass.clone(),
+            cwd: self.cwd.clone(),
+            protocol: self.protocol.clone(),
+            transport: self.transport.clone(),
+            timeout: self.timeout,
+            startup_timeout: self.startup_timeout,
+            probe_timeout: self.probe_timeout,
+            max_line_bytes: self.max_line,
+        })
+    }
+}
+
+pub fn working_directory() -> Result<PathBuf, Failure> {
+    std::env::current_dir().map_err(|error| Failure {
+        exit: Exit::Usage,
+        message: format!("cannot tell the working directory: {error}"),
+    })
+}
+
+/// The demo server is this very program, told to be one.
+fn demo_command() -> Result<Vec<OsString>, Failure> {
+    let program = std::env::current_exe().map_err(|error| Failure {
+        exit: Exit::OurFault,
+        message: format!("cannot find wallfacer's own program to start the demo server: {error}"),
+    })?;
+    Ok(vec![program.into(), "demo-server".into()])
+}

@@ -1,0 +1,64 @@
+//! Durations and sizes as people write them: `500ms`, `30s`, `10m`, `1h`; `64KiB`, `1MiB`.
+
+use std::time::Duration;
+
+/// A duration; a bare number is seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split(text);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("`{text}` is no duration; write 500ms, 30s, 10m or 1h")),
+    };
+    let number: f64 =
+        number.parse().map_err(|_| format!("`{text}` is no duration; write 500ms, 30s, 10m or 1h"))?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| format!("`{text}` is too long a time"))
+}
+
+/// A number of bytes.
+pub fn size(text: &str) -> Result<usize, String> {
+    let (number, unit) = split(text);
+    let factor: usize = match unit {
+        "" | "B" => 1,
+        "KiB" | "K" => 1 << 10,
+        "MiB" | "M" => 1 << 20,
+        "GiB" | "G" => 1 << 30,
+        _ => return Err(format!("`{text}` is no size; write 4096, 64KiB or 1MiB")),
+    };
+    let number: usize =
+        number.parse().map_err(|_| format!("`{text}` is no size; write 4096, 64KiB or 1MiB"))?;
+    number.checked_mul(factor).ok_or_else(|| format!("`{text}` is more than this machine can count"))
+}
+
+fn split(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    (&text[..end], text[end..].trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_in_their_units() {
+        let cases = [("500ms", 500), ("30s", 30_000), ("2", 2_000), ("1.5m", 90_000), ("1h", 3_600_000)];
+        for (text, millis) in cases {
+            assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for text in ["", "s", "5 parsecs", "-1s", "1e99h", "..s"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_in_their_units() {
+        assert_eq!(size("4096"), Ok(4096));
+        assert_eq!(size("64KiB"), Ok(64 << 10));
+        assert_eq!(size("1MiB"), Ok(1 << 20));
+        for text in ["", "1.5MiB", "KiB", "1TB", "99999999999999999999GiB"] {
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
+}

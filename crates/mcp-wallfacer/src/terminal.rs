@@ -1,0 +1,70 @@
+//! Text in, the two standard streams out: reports on stdout, everything else on stderr.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use wallfacer_core::event::{Event, Listener};
+
+use crate::exit::{Exit, Failure};
+
+/// Prints a report. Somebody who stops reading early (`| head`) is no failure.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Says why a command could not do its work.
+pub fn show_failure(failure: &Failure) -> Exit {
+    note(&failure.message);
+    failure.exit
+}
+
+/// One line beside the report.
+pub fn note(text: &str) {
+    let _nobody_to_tell = writeln!(io::stderr().lock(), "wallfacer: {text}");
+}
+
+/// Shows what goes on, where a person is watching.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    pub fn new() -> Progress {
+        if !io::stderr().is_terminal() {
+            return Progress { bar: ProgressBar::hidden() };
+        }
+        let bar = ProgressBar::new_spinner();
+        bar.set_draw_target(ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Progress { bar }
+    }
+}
+
+impl Listener for Progress {
+    fn hear(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Connecting { .. } => self.bar.set_message("starting the server"),
+            Event::Connected { .. } => self.bar.set_message("reading its lists"),
+            Event::Listed { what, entries, .. } => self.bar.set_message(format!("{entries} {what}")),
+            Event::Measured { round, rounds, .. } => {
+                self.bar.set_message(format!("measuring {round}/{rounds}"));
+            }
+            Event::Closed { .. } => self.bar.finish_and_clear(),
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
