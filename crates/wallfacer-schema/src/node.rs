@@ -56,6 +56,13 @@ pub(crate) struct StringRules {
     pub max_length: Option<usize>,
     pub pattern: Option<Arc<Pattern>>,
     pub format: Option<Format>,
+    pub content: Option<Format>,
+}
+
+impl StringRules {
+    pub(crate) fn formats(&self) -> impl Iterator<Item = Format> {
+        self.format.into_iter().chain(self.content)
+    }
 }
 
 #[derive(Debug, Default)]

@@ -10,6 +10,7 @@ use crate::{
     node::Node,
     plan::{GoalId, Planner, Planning, item::Item},
     pool::Pool,
+    variants::{self, Adversarial, Boundary, Invalid},
     violation::Violation,
 };
 use serde_json::Value;
@@ -63,6 +64,22 @@ impl Schema {
             }
         }
         Err(failed.unwrap_or_else(|| Unable::unsupported("", "search", "no value found")))
+    }
+
+    /// Valid values at and just inside each limit, each branch, each enum member, each optional key there and not.
+    /// The list depends on the schema and the pool alone.
+    pub fn boundary(&self, pool: &Pool) -> Result<Vec<Boundary>, Unable> {
+        variants::boundary(self, pool)
+    }
+
+    /// Values with one violation each, named and located. The list depends on the schema and the pool alone.
+    pub fn invalid(&self, pool: &Pool) -> Result<Vec<Invalid>, Unable> {
+        variants::invalid(self, pool)
+    }
+
+    /// Values with an attack at one place, those that satisfy the schema first.
+    pub fn adversarial(&self, pool: &Pool) -> Result<Vec<Adversarial>, Unable> {
+        variants::adversarial(self, pool)
     }
 
     pub fn judge(&self, value: &Value) -> Judgement {

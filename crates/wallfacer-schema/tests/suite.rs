@@ -2,7 +2,6 @@
 
 mod support;
 
-use serde_json::Value;
 use std::collections::BTreeMap;
 use support::Case;
 use wallfacer_schema::{Choices, CompileError, Pool, Schema, Unable};
@@ -65,4 +64,28 @@ fn every_schema_gives_valid_values_or_says_why_not() {
     let summary = format!("{tried} schemas, {unsatisfiable} unsatisfiable, {count} unsupported: {unsupported:#?}");
     assert!(wrong.is_empty(), "{} wrong:\n{}\n{summary}", wrong.len(), wrong.join("\n"));
     assert!(count * 100 <= tried * MOST_UNSUPPORTED_PERCENT, "{summary}");
+}
+
+#[test]
+fn every_boundary_value_is_valid_and_every_invalid_value_is_not() {
+    let Some(cases) = cases() else { return };
+    let mut wrong = Vec::new();
+    let (mut on_boundary, mut invalid) = (0, 0);
+    for case in &cases {
+        let Some((schema, judge)) = prepared(case) else { continue };
+        for made in schema.boundary(&Pool::new()).unwrap_or_default() {
+            on_boundary += 1;
+            if !judge.is_valid(&made.value) {
+                wrong.push(format!("{}/{}: boundary {}: {}: {}", case.draft, case.name, made.at, made.limit, made.value));
+            }
+        }
+        for made in schema.invalid(&Pool::new()).unwrap_or_default() {
+            invalid += 1;
+            if judge.is_valid(&made.value) {
+                wrong.push(format!("{}/{}: invalid {}: {}", case.draft, case.name, made.violation, made.value));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {on_boundary} + {invalid} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(on_boundary > 2 * cases.len() && invalid > 2 * cases.len(), "{on_boundary} + {invalid}");
 }

@@ -169,11 +169,12 @@ impl<'d> Reader<'_, '_, 'd> {
             max_length: self.count("maxLength"),
             pattern: self.text("pattern").map(|text| Arc::new(Pattern::parse(text))),
             format: self.text("format").and_then(|name| Format::of_name(name, self.draft)),
+            content: Format::of_content(self.text("contentMediaType"), self.text("contentEncoding"), self.draft),
         };
         let set = rules.min_length.is_some()
             || rules.max_length.is_some()
             || rules.pattern.is_some()
-            || rules.format.is_some();
+            || rules.formats().next().is_some();
         set.then(|| Box::new(rules))
     }
 

@@ -92,10 +92,10 @@ impl Judge<'_> {
                 }
             }
         }
-        if let Some(format) = rules.format.filter(|format| format.asserted)
-            && !format.fits(string)
-        {
-            holds = self.broken(Rule::Format, || format!("is no {}", format.name()));
+        for format in rules.formats().filter(|format| format.asserted) {
+            if !format.fits(string) {
+                holds = self.broken(Rule::Format, || format!("is no {}", format.name()));
+            }
         }
         holds
     }

@@ -2,6 +2,7 @@
 //! and knows strings that just miss it.
 
 mod address;
+mod content;
 mod moment;
 mod reference;
 mod text;
@@ -29,6 +30,10 @@ pub(crate) enum Kind {
     JsonPointer,
     RelativeJsonPointer,
     Regex,
+    /// By `contentMediaType` and `contentEncoding`.
+    Json,
+    Base64,
+    Base64Json,
 }
 
 /// A known format, and whether the draft at hand knows it too: if not, it is only a hint.
@@ -72,7 +77,25 @@ impl Format {
         }
     }
 
+    /// Draft 7 lets encoded content be asserted; later drafts make it a mere annotation.
+    pub(crate) fn of_content(media: Option<&str>, encoding: Option<&str>, draft: Draft) -> Option<Format> {
+        let json = media == Some("application/json");
+        let kind = match (json, encoding) {
+            (true, None) => Kind::Json,
+            (true, Some("base64")) => Kind::Base64Json,
+            (false, Some("base64")) => Kind::Base64,
+            _ => return None,
+        };
+        Some(Format { kind, asserted: draft == Draft::Seven })
+    }
+
     pub(crate) fn name(self) -> &'static str {
+        match self.kind {
+            Kind::Json => return "JSON text",
+            Kind::Base64 => return "base64 text",
+            Kind::Base64Json => return "JSON text in base64",
+            _ => {}
+        }
         FORMATS.iter().find(|(_, kind, _)| *kind == self.kind).map_or("", |(name, _, _)| name)
     }
 
@@ -97,6 +120,9 @@ impl Format {
             Kind::JsonPointer => text::is_json_pointer(string),
             Kind::RelativeJsonPointer => text::is_relative_json_pointer(string),
             Kind::Regex => pattern::is_regex(string),
+            Kind::Json => content::is_json(string.as_bytes()),
+            Kind::Base64 => content::decode(string).is_some(),
+            Kind::Base64Json => content::decode(string).is_some_and(|bytes| content::is_json(&bytes)),
         }
     }
 
@@ -119,6 +145,8 @@ impl Format {
             Kind::JsonPointer => text::json_pointer(choices),
             Kind::RelativeJsonPointer => text::relative_json_pointer(choices),
             Kind::Regex => text::regex(choices),
+            Kind::Json => content::json(choices),
+            Kind::Base64 | Kind::Base64Json => content::encode(content::json(choices).as_bytes()),
         }
     }
 
@@ -144,6 +172,9 @@ impl Format {
             Kind::JsonPointer => &["", "/", "/a~0b~1c"],
             Kind::RelativeJsonPointer => &["0", "0#", "1/a"],
             Kind::Regex => &["", "^$", "(a|b)*"],
+            Kind::Json => &["null", "{}"],
+            Kind::Base64 => &["", "AA==", "/+8="],
+            Kind::Base64Json => &["e30=", "bnVsbA=="],
         }
     }
 
@@ -165,6 +196,8 @@ impl Format {
             Kind::JsonPointer => &["a", "/~2", "#"],
             Kind::RelativeJsonPointer => &["/a", "01", "-1", "+1"],
             Kind::Regex => &["(", "[", "*"],
+            Kind::Json => &["", "{", "nul"],
+            Kind::Base64 | Kind::Base64Json => &["=", "%%%%", "e30"],
         }
     }
 }
@@ -174,7 +207,8 @@ mod tests {
     use super::*;
 
     fn all() -> impl Iterator<Item = Format> {
-        FORMATS.iter().map(|&(_, kind, _)| Format { kind, asserted: true })
+        let named = FORMATS.iter().map(|&(_, kind, _)| kind);
+        named.chain([Kind::Json, Kind::Base64, Kind::Base64Json]).map(|kind| Format { kind, asserted: true })
     }
 
     #[test]

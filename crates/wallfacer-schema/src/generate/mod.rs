@@ -40,6 +40,15 @@ impl<'m> Maker<'m> {
         Maker { planning, choices, pool, steps, nodes: 0, depth: 0, path: String::new(), name: String::new() }
     }
 
+    /// With fewer steps than the limits allow, where many values share them.
+    pub(crate) fn with_steps(self, steps: usize) -> Self {
+        Maker { steps: steps.min(self.steps), ..self }
+    }
+
+    pub(crate) fn steps_left(&self) -> usize {
+        self.steps
+    }
+
     pub(crate) fn make(&mut self, goal: GoalId) -> Result<Value, Unable> {
         self.count_step()?;
         match &*self.planning.plan(goal) {
@@ -103,8 +112,18 @@ impl<'m> Maker<'m> {
         if !shape.samples.is_empty() && self.choices.below(3) < 1 {
             return Ok(shape.samples[self.choices.index(shape.samples.len())].clone());
         }
-        let kind = self.pick_type(shape.types);
-        self.make_type(shape, kind)
+        let first = self.pick_type(shape.types);
+        let mut failed = match self.make_type(shape, first) {
+            Ok(value) => return Ok(value),
+            Err(unable) => unable,
+        };
+        for other in shape.types.each().filter(|other| *other != first) {
+            match self.make_type(shape, other) {
+                Ok(value) => return Ok(value),
+                Err(unable) => failed = graver(Some(failed), unable),
+            }
+        }
+        Err(failed)
     }
 
     pub(crate) fn make_type(&mut self, shape: &Shape, single: Types) -> Result<Value, Unable> {

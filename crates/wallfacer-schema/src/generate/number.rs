@@ -11,6 +11,8 @@ use serde_json::{Number, Value};
 
 /// How far from the simplest number most draws stay.
 const SPREADS: [u64; 4] = [10, 100, 1000, 1 << 53];
+/// Integers up to here are exact in a double.
+const EXACT: i128 = 1 << 53;
 /// Draws for a number with a fraction before the middle of the range is taken.
 const DRAWS: usize = 12;
 /// Half the width of a range without bounds.
@@ -27,6 +29,8 @@ impl Maker<'_> {
         let origin = 0.clamp(range.first, range.last);
         // Wide spreads are rare, as wide numbers are in practice.
         let spread = SPREADS[self.choices.index(SPREADS.len() * 2).saturating_sub(SPREADS.len())];
+        // Beyond 2^53 many servers lose digits; that is for the boundary list, where the schema speaks of it.
+        let spread = spread.min(u64::try_from(EXACT / range.step).unwrap_or(0).max(1));
         let distance = i128::from(self.choices.below(spread));
         let down = range.last - origin < distance || (origin - range.first >= distance && self.choices.one_in(3));
         let count = if down { origin - distance } else { origin + distance }.clamp(range.first, range.last);

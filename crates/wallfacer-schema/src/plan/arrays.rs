@@ -53,6 +53,13 @@ impl Counts {
                 (counts.min, place) = (least, &planning.nodes[id.0 as usize].at);
             }
             counts.cap(rules.max_items);
+            if let Some(wanted) = rules.contains
+                && wanted.min > 0
+                && planning.nodes[wanted.schema.0 as usize].height == u32::MAX
+            {
+                let why = "an item is wanted that cannot exist";
+                return Err(Unable::unsatisfiable(&planning.nodes[wanted.schema.0 as usize].at, why));
+            }
         }
         for item in flat.iter() {
             counts.add_opposite(planning, item);

@@ -46,7 +46,7 @@ fn parts(node: &Node) -> Vec<Part> {
     if let Some(rules) = &node.string {
         add(rules.min_length.is_some_and(|length| length > 0), Part::MinLength);
         add(rules.max_length.is_some(), Part::MaxLength);
-        add(rules.pattern.is_some() || rules.format.is_some_and(|format| format.asserted), Part::Text);
+        add(rules.pattern.is_some() || rules.formats().any(|format| format.asserted), Part::Text);
     }
     if let Some(rules) = &node.array {
         add(rules.min_items.is_some_and(|count| count > 0), Part::MinItems);

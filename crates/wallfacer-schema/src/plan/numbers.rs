@@ -118,7 +118,11 @@ impl NumberShape {
             },
             _ => true,
         };
-        room && !whole_step
+        // Doubles of this size have no digits left for a fraction.
+        const COARSE: f64 = 4.5e15;
+        let coarse = self.low.as_ref().is_some_and(|limit| number::float(&limit.value) > COARSE)
+            || self.high.as_ref().is_some_and(|limit| number::float(&limit.value) < -COARSE);
+        room && !whole_step && !coarse
     }
 
     pub(crate) fn contains(&self, candidate: &Number) -> bool {

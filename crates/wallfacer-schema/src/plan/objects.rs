@@ -246,6 +246,7 @@ fn extra(planning: &Planning, flat: &Flat) -> Extra {
     }
     let breaks_in = flat.iter().any(|item| matches!(item, Item::Break(_, Part::Additional)));
     extra.free |= breaks_in;
+    extra.wanted |= flat.iter().any(|item| matches!(item, Item::Break(_, Part::OtherObject)));
     extra
 }
 

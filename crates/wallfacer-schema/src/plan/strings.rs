@@ -52,10 +52,10 @@ impl StringShape {
         self.lengthen(rules.min_length);
         self.shorten(rules.max_length);
         self.patterns.extend(rules.pattern.clone());
-        if let Some(format) = rules.format
-            && !self.formats.contains(&format)
-        {
-            self.formats.push(format);
+        for format in rules.formats() {
+            if !self.formats.contains(&format) {
+                self.formats.push(format);
+            }
         }
     }
 

@@ -83,3 +83,31 @@ fn uri_of(draft: &str) -> Option<&'static str> {
 pub fn judge(schema: &Value) -> Result<jsonschema::Validator, String> {
     jsonschema::options().should_validate_formats(true).build(schema).map_err(|error| error.to_string())
 }
+
+/// One tool of a real server, as the server lists it.
+pub struct Tool {
+    pub name: String,
+    pub schema: Value,
+}
+
+/// All recorded input and output schemas.
+pub fn tools() -> Vec<Tool> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/servers");
+    let mut files = Vec::new();
+    collect(&folder, &mut files);
+    files.sort();
+    let mut tools = Vec::new();
+    for file in files {
+        let server: Value = serde_json::from_str(&fs::read_to_string(&file).expect("a readable file")).expect("JSON");
+        for tool in server["tools"].as_array().expect("tools") {
+            for side in ["inputSchema", "outputSchema"] {
+                if let Some(schema) = tool.get(side) {
+                    let package = server["package"].as_str().unwrap_or("");
+                    let name = format!("{package} {} {side}", tool["name"].as_str().unwrap_or(""));
+                    tools.push(Tool { name, schema: schema.clone() });
+                }
+            }
+        }
+    }
+    tools
+}

@@ -1,0 +1,86 @@
+//! Makes the valid surroundings into which candidates are set: simplest choices first, then a few fixed seeds.
+//! Its work is counted over all places together.
+
+use crate::{
+    choices::Choices,
+    error::Unable,
+    generate::Maker,
+    number::equal,
+    plan::{GoalId, Plan, Planning, shape, shape::Shape},
+    pool::Pool,
+};
+use serde_json::Value;
+use std::{cell::Cell, collections::BTreeSet, sync::Arc};
+
+const SEEDS: [u64; 4] = [1, 2, 3, 4];
+/// A list may take so many times the steps of a single value.
+const PATIENCE: usize = 10;
+
+pub(super) struct Workshop<'w> {
+    pub planning: Planning<'w>,
+    pool: &'w Pool,
+    steps: Cell<usize>,
+}
+
+impl<'w> Workshop<'w> {
+    pub(super) fn new(planning: Planning<'w>, pool: &'w Pool) -> Self {
+        Workshop { planning, pool, steps: Cell::new(planning.limits.steps * PATIENCE) }
+    }
+
+    pub(super) fn plan(&self, goal: GoalId) -> Arc<Plan> {
+        self.planning.plan(goal)
+    }
+
+    pub(super) fn value(&self, goal: GoalId) -> Option<Value> {
+        self.attempt(|maker| maker.make(goal), |_| true)
+    }
+
+    pub(super) fn string(&self, shape: &Shape, length: usize) -> Option<String> {
+        self.attempt(|maker| maker.make_string_of(shape, length), |string| shape.string.fits(string))
+    }
+
+    pub(super) fn array(&self, shape: &Shape, length: usize) -> Option<Vec<Value>> {
+        let made = self.attempt(
+            |maker| maker.make_array_of(shape, length),
+            |value| shape::meets(&self.planning, &shape.flat, value),
+        );
+        match made {
+            Some(Value::Array(items)) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// An object with these of the declared keys.
+    pub(super) fn object(&self, shape: &Shape, chosen: &BTreeSet<usize>) -> Option<Value> {
+        self.attempt(
+            |maker| maker.make_object_of(shape, chosen.clone()),
+            |value| shape::meets(&self.planning, &shape.flat, value),
+        )
+    }
+
+    /// Another value for the goal than those given.
+    pub(super) fn other_value(&self, goal: GoalId, known: &[Value]) -> Option<Value> {
+        self.attempt(|maker| maker.make(goal), |value| !known.iter().any(|other| equal(other, value)))
+    }
+
+    fn attempt<T>(
+        &self,
+        make: impl Fn(&mut Maker) -> Result<T, Unable>,
+        accept: impl Fn(&T) -> bool,
+    ) -> Option<T> {
+        let mut sources = vec![Choices::simplest()];
+        sources.extend(SEEDS.map(Choices::seeded));
+        for mut choices in sources {
+            let mut maker = Maker::new(self.planning, &mut choices, self.pool).with_steps(self.steps.get());
+            let before = maker.steps_left();
+            let made = make(&mut maker);
+            self.steps.set(self.steps.get() - (before - maker.steps_left()));
+            match made {
+                Ok(made) if accept(&made) => return Some(made),
+                Err(Unable::Unsatisfiable { .. }) => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+}
