@@ -8,7 +8,7 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
@@ -27,6 +27,7 @@ struct Host {
 fn host(part: &str) -> Host {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "--nocapture", "--test-threads=1", part])
+        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -51,8 +52,9 @@ fn all_end(pids: &[u32]) {
 fn signalled_host_takes_its_tree_along(signal: libc::c_int) {
     let mut host = host("a_host_that_waits");
     assert_eq!(host.pids.iter().filter(|&&pid| is_alive(pid)).count(), 3);
-    // SAFETY: kill takes no pointers; the host is our unreaped child.
-    assert_eq!(unsafe { libc::kill(host.child.id() as libc::pid_t, signal) }, 0);
+    // The whole group, as a terminal or a runner of jobs does it.
+    // SAFETY: kill takes no pointers; the host is our unreaped child and leads the group.
+    assert_eq!(unsafe { libc::kill(-(host.child.id() as libc::pid_t), signal) }, 0);
     assert_eq!(host.child.wait().unwrap().signal(), Some(signal));
     all_end(&host.pids);
 }

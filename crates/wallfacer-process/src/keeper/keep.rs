@@ -85,7 +85,9 @@ impl<'a> Keep<'a> {
     unsafe fn begin(orders: &'a Orders<'a>) -> Result<Self, libc::c_int> {
         // SAFETY: as in `keep`.
         unsafe {
-            libc::setsid();
+            // Whoever kills our process group must not kill the keeper with it. A session of its own would do that too,
+            // but the scheduler lets the first process of a new session wait when the machine is busy.
+            libc::setpgid(0, 0);
             libc::prctl(libc::PR_SET_NAME, c"wallfacer-keep".as_ptr());
             check(libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))?;
             close_all_but(&orders.kept);
@@ -225,7 +227,7 @@ impl<'a> Keep<'a> {
 /// that a family cannot outrun us by forking.
 unsafe fn kill_with_group(child: libc::pid_t, own_group: libc::pid_t) {
     // SAFETY: these calls take no pointers. The child is unreaped, so its number is its own. Groups do not reach
-    // across sessions, so all members of the child's group belong to this tree.
+    // across sessions and the server leads its own, so all members of the child's group belong to this tree.
     unsafe {
         let group = libc::getpgid(child);
         if group > 1 && group != own_group {

@@ -62,7 +62,7 @@ extern "C" fn become_server(launch: *mut libc::c_void) -> libc::c_int {
 unsafe fn prepare(orders: &Orders<'_>, keeper: libc::pid_t) -> Result<(), Stage> {
     // SAFETY: as in `become_server`.
     unsafe {
-        // A session of its own: `kill 0` in the server must not reach the keeper, nor Ctrl-C in our terminal the server.
+        // A session of its own: the server must have no part in our terminal, and no way into our process groups.
         libc::setsid();
         // Should the keeper be killed, the main process goes with it; unless that has happened before this call.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
