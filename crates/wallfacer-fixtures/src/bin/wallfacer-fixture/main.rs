@@ -2,8 +2,10 @@
 
 mod asking;
 mod flaws;
+mod greeting;
 mod http;
 mod message;
+mod methods;
 mod options;
 mod outlet;
 mod prompts;

@@ -29,6 +29,10 @@ impl Failure {
         Failure { code, message: message.into(), data: Some(data) }
     }
 
+    pub fn unknown_method() -> Failure {
+        Failure::new(METHOD_NOT_FOUND, "there is no such method")
+    }
+
     pub fn params(message: impl Into<String>) -> Failure {
         Failure::new(INVALID_PARAMS, message)
     }

@@ -34,7 +34,7 @@ pub fn get(request: &Request) -> Result<Value, Failure> {
             }
         }
         "introduce" => "Say what you are.".to_owned(),
-        other => return Err(Failure::params(format!("there is no prompt `{other}`"))),
+        _ => return Err(Failure::params("there is no such prompt")),
     };
     Ok(json!({"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}))
 }

@@ -158,7 +158,7 @@ pub fn call(request: &Request) -> Option<Result<Value, Failure>> {
         Err(failure) => return Some(Err(failure)),
     };
     let Some(schema) = input_schema(name) else {
-        return Some(Err(Failure::params(format!("there is no tool `{name}`"))));
+        return Some(Err(Failure::params("there is no such tool")));
     };
     if let Err(fault) = validate(schema, &Value::Object(arguments.clone())) {
         return Some(refusal(request.client.version, fault));

@@ -2,7 +2,7 @@
 
 use super::incoming::Incoming;
 use crate::message::{self, Failure};
-use crate::{server, tools};
+use crate::{greeting, tools};
 use serde_json::Value;
 
 pub const VERSION: &str = "mcp-protocol-version";
@@ -22,7 +22,7 @@ pub fn are_local(request: &Incoming) -> bool {
 pub fn check_modern(request: &Incoming, message: &Value) -> Result<(), Failure> {
     let method = message["method"].as_str().unwrap_or_default();
     let params = &message["params"];
-    match (server::claimed_version(params), request.header(VERSION)) {
+    match (greeting::claimed_version(params), request.header(VERSION)) {
         (Some(claimed), header) if header != Some(claimed) => return Err(mismatch(VERSION)),
         _ => {}
     }

@@ -42,7 +42,8 @@ pub fn serve(server: Arc<Server>) -> io::Result<()> {
     let site = Arc::new(Site { server, sessions: Sessions::default(), legacy_sse: LegacySse::default() });
     let open = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming() {
-        let stream = stream?;
+        // A client that gave up before it was taken is no reason to stop.
+        let Ok(stream) = stream else { continue };
         if open.fetch_add(1, Ordering::SeqCst) >= MOST_CONNECTIONS {
             open.fetch_sub(1, Ordering::SeqCst);
             continue;

@@ -8,10 +8,10 @@ use super::incoming::Incoming;
 use super::post::{Manner, Post};
 use super::sessions::HttpSession;
 use crate::flaws;
+use crate::greeting;
 use crate::message::{self, Failure};
 use crate::options::Era;
 use crate::outlet::Outlet;
-use crate::server;
 use crate::session::Session;
 use crate::version::Version;
 use serde_json::Value;
@@ -65,7 +65,7 @@ fn is_modern(site: &Site, request: &Incoming, message: &Value) -> bool {
     let claims = || {
         request.header(headers::VERSION) == Some(Version::MODERN.as_str())
             || message["method"] == "server/discover"
-            || message["params"].as_object().is_some_and(server::claims_modern)
+            || message["params"].as_object().is_some_and(greeting::claims_modern)
     };
     match site.server.options.era {
         Era::Legacy => false,
