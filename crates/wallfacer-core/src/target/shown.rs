@@ -2,6 +2,8 @@
 
 use super::secret::{self, REDACTED};
 use super::{Command, Endpoint, Target};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -58,7 +60,8 @@ impl Target {
         }
         if let Some(endpoint) = self.reach.endpoint() {
             let headers = endpoint.headers.iter().filter(|(name, _)| secret::is_secret_name(name));
-            // Of `Bearer abc` a server repeats the second word at most.
+            // Of `Bearer abc` a server repeats the second word at most, of `Basic abc` what is hidden in it.
+            secrets.extend(headers.clone().flat_map(|(_, value)| passwords(value)));
             let values =
                 headers.flat_map(|(_, value)| [value.as_str(), value.rsplit(' ').next().unwrap_or("")]);
             secrets.extend(values.chain(secret_parameters(&endpoint.url)).map(str::to_owned));
@@ -141,6 +144,14 @@ pub(super) fn show_url(text: &str) -> String {
         format!("?{}", pairs.join("&"))
     });
     format!("{scheme}://{authority}{}{}", path.join("/"), query.unwrap_or_default())
+}
+
+/// `user:password` and the password alone, out of the value of a header that carries them.
+fn passwords(header: &str) -> Vec<String> {
+    let decoded = header.strip_prefix("Basic ").and_then(|text| BASE64.decode(text).ok());
+    let Some(pair) = decoded.and_then(|bytes| String::from_utf8(bytes).ok()) else { return vec![] };
+    let password = pair.split_once(':').map_or("", |(_, password)| password).to_owned();
+    vec![pair, password]
 }
 
 /// The values in the query of a URL that go under a name to keep.
@@ -255,6 +266,8 @@ mod tests {
             endpoint("http://host/", &[("Authorization", "Bearer hunter2"), ("Accept", "text/html")]);
         assert_eq!(target.secrets().into_iter().collect::<Vec<_>>(), ["Bearer hunter2", "hunter2"]);
         assert!(endpoint("http://host/?a=ordinary&key=hunter2", &[]).secrets().contains("hunter2"));
+        let basic = endpoint("http://host/", &[("Authorization", "Basic YWRhOmh1bnRlcjI=")]);
+        assert!(basic.secrets().contains("hunter2"));
         assert!(command(&["--password", "hunter2"]).secrets().contains("hunter2"));
         assert!(command(&["--password", "1"]).secrets().is_empty());
     }

@@ -4,6 +4,8 @@
 //! Nothing runs behind its back, so that with one request in flight every byte belongs to that request.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,6 +14,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use wallfacer_process::{Ended as ProcessEnded, Ending, Process};
 
+use super::alarm::Alarm;
 use super::answers::{Reaction, react, react_to_all};
 use super::dialect::Dialect;
 use super::fault::{Fault, Faults};
@@ -64,6 +67,7 @@ pub struct Connection {
     split: SplitLines,
     notifications: BTreeMap<String, u64>,
     closed: Option<Closed>,
+    alarm: Alarm,
 }
 
 /// How messages travel.
@@ -179,6 +183,7 @@ impl Connection {
             split: SplitLines::default(),
             notifications: BTreeMap::new(),
             closed: None,
+            alarm: Alarm::new(),
         }
     }
 
@@ -323,10 +328,17 @@ impl Connection {
                 return Happening::Closed(closed.clone());
             }
             match &mut self.channel {
-                Channel::Stdio(stdio) => match tokio::time::timeout_at(deadline, stdio.next()).await {
-                    Ok(arrival) => self.take_stdio(arrival).await,
-                    Err(_) => return Happening::Deadline,
-                },
+                Channel::Stdio(stdio) => {
+                    let alarm = &mut self.alarm;
+                    let arrival = poll_fn(|context| match stdio.poll(context) {
+                        Poll::Ready(arrival) => Poll::Ready(Some(arrival)),
+                        Poll::Pending => alarm.poll(context, deadline).map(|()| None),
+                    });
+                    match arrival.await {
+                        Some(arrival) => self.take_stdio(arrival).await,
+                        None => return Happening::Deadline,
+                    }
+                }
                 Channel::Http(http, process) => {
                     let arrival = async {
                         tokio::select! {
@@ -381,7 +393,7 @@ impl Connection {
         let process = match self.channel {
             Channel::Stdio(mut stdio) => {
                 stdio.close_input();
-                Some(stdio.into_process().end(grace).await)
+                Some(stdio.process().end(grace).await)
             }
             Channel::Http(_, Some(process)) => {
                 // A server that listens has no input whose end would tell it to go.
@@ -712,10 +724,10 @@ fn outcome_of(ended: Ended, said: Option<Incoming>) -> Outcome {
     let (fault, detail) = match ended {
         Ended::Failed(error) => return Outcome::Lost(error),
         Ended::Status { status, body } => return Outcome::Refused { status, said, body },
-        Ended::Redirect { status, location } => (Fault::Redirect, format!("status {status} to `{location}`")),
+        Ended::Redirect { status, location } => (Fault::Redirect, format!("status {status} to {location}")),
         Ended::WrongContentType { content_type, body } => {
             let head = String::from_utf8_lossy(&body[..body.len().min(200)]).into_owned();
-            (Fault::WrongContentType, format!("`{content_type}`: {head}"))
+            (Fault::WrongContentType, format!("{content_type}: {head}"))
         }
         Ended::Broken => (Fault::BrokenStream, String::new()),
         // All was read, and it did not answer the request.

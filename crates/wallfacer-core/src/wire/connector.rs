@@ -22,7 +22,7 @@ use super::message::{Body, Content, ErrorObject, Incoming};
 use super::sample::{last_lines, sample, shortened};
 use super::server::{Remark, Server};
 use super::stdio::Stdio;
-use crate::target::{Command, Endpoint, EndpointKind, Era, Protocol, Reach, Target, Version};
+use crate::target::{Command, Endpoint, EndpointKind, Era, Protocol, Reach, Shown, Target, Version};
 
 /// A server that was only asked for its era gets this long to leave by itself.
 const PROBE_GRACE: Duration = Duration::from_millis(250);
@@ -169,10 +169,7 @@ impl Connector {
             }
             Happening::Answered(_) => Sign::Legacy(vec![Remark::SilentOnProbe]),
             Happening::Closed(closed) => Sign::Legacy(vec![Remark::EndedOnProbe { ending: closed.ending }]),
-            Happening::Deadline => {
-                let waited = self.target.timeouts.startup;
-                return Err(self.silent(&connection, "initialize", waited));
-            }
+            Happening::Deadline => return Err(self.unanswered(&mut connection, "initialize")),
         };
         connection.close(PROBE_GRACE).await;
         Ok(sign)
@@ -273,17 +270,12 @@ impl Connector {
         let server = self.name();
         let outcome = match happening {
             Happening::Answered(answered) => answered.outcome,
-            Happening::Deadline => {
-                let strays = connection.take_strays();
-                if let Some(example) = strays.examples.first() {
-                    let (faults, sample) = (strays.faults(), sample(&example.head));
-                    return Err(ConnectError::Malformed { server, method, faults, sample });
-                }
-                return Err(self.silent(connection, method, self.target.timeouts.startup));
-            }
+            Happening::Deadline => return Err(self.unanswered(connection, method)),
             Happening::Closed(closed) => {
+                let strays = connection.take_strays();
+                let printed = strays.examples.first().map(|stray| sample(&stray.head)).unwrap_or_default();
                 let stderr = stderr_tail(connection);
-                return Err(ConnectError::Exited { server, ending: closed.ending, stderr });
+                return Err(ConnectError::Exited { server, ending: closed.ending, printed, stderr });
             }
         };
         match outcome {
@@ -412,18 +404,19 @@ impl Connector {
             if TcpStream::connect((address.host.as_str(), address.port)).await.is_ok() {
                 return Ok(process);
             }
-            let server = self.name();
+            let server = self.started_as();
             tokio::select! {
                 ending = process.exited() => {
+                    let (ending, printed) = (Some(ending), String::new());
                     let stderr = last_lines(&process.stderr().tail);
-                    return Err(ConnectError::Exited { server, ending: Some(ending), stderr });
+                    return Err(ConnectError::Exited { server, ending, printed, stderr });
                 }
                 () = tokio::time::sleep(PORT_PAUSE) => {}
             }
             if Instant::now() >= deadline {
                 let stderr = last_lines(&process.stderr().tail);
-                let waited = self.target.timeouts.startup;
-                return Err(ConnectError::Silent { server, method: "connect", waited, stderr });
+                let (url, waited) = (self.name(), self.target.timeouts.startup);
+                return Err(ConnectError::Deaf { server, url, waited, stderr });
             }
         }
     }
@@ -442,14 +435,28 @@ impl Connector {
         automatic && matches!(error, ConnectError::HttpStatus { status: 400 | 404 | 405, .. })
     }
 
-    fn silent(&self, connection: &Connection, method: &'static str, waited: Duration) -> ConnectError {
-        ConnectError::Silent { server: self.name(), method, waited, stderr: stderr_tail(connection) }
+    /// Nothing that came in time answers the question; what came instead may tell why.
+    fn unanswered(&self, connection: &mut Connection, method: &'static str) -> ConnectError {
+        let (server, strays) = (self.name(), connection.take_strays());
+        if let Some(example) = strays.examples.first() {
+            let (faults, sample) = (strays.faults(), sample(&example.head));
+            return ConnectError::Malformed { server, method, faults, sample };
+        }
+        let waited = self.target.timeouts.startup;
+        ConnectError::Silent { server, method, waited, stderr: stderr_tail(connection) }
     }
 
     /// The server's name in messages: its address, or the command that starts it.
     fn name(&self) -> String {
-        let shown = self.target.shown();
-        shortened(&shown.url.unwrap_or_else(|| shown.command.join(" ")), WORDS)
+        match self.target.shown().url {
+            Some(url) => shortened(&url, WORDS),
+            None => self.started_as(),
+        }
+    }
+
+    fn started_as(&self) -> String {
+        let command = Shown { url: None, ..self.target.shown() };
+        shortened(&command.to_string(), WORDS)
     }
 }
 

@@ -5,22 +5,28 @@ use std::time::Duration;
 
 use wallfacer_process::{Ending, StartError, Status};
 
-use super::fault::Faults;
+use super::fault::{Fault, Faults};
 use super::http::{HttpError, SetupError};
 use crate::target::Version;
+
+/// The error of the modern era that names the versions a server does support.
+const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// The server could not be reached, or does not speak as it should.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    #[error("cannot start the server: {0}")]
+    #[error("cannot start the server: {}{}", .0, start_advice(.0))]
     Start(#[from] StartError),
-    #[error("{}", exited(server, *ending, stderr))]
-    Exited { server: String, ending: Option<Ending>, stderr: String },
+    #[error("{}", exited(server, *ending, printed, stderr))]
+    Exited { server: String, ending: Option<Ending>, printed: String, stderr: String },
     #[error("{}", silent(server, method, *waited, stderr))]
     Silent { server: String, method: &'static str, waited: Duration, stderr: String },
-    #[error("`{server}` answered `{method}` with {faults}{}", quoted(sample))]
+    /// We started the server, and nothing listens where it should.
+    #[error("{}", deaf(server, url, *waited, stderr))]
+    Deaf { server: String, url: String, waited: Duration, stderr: String },
+    #[error("{}", malformed(server, method, faults, sample))]
     Malformed { server: String, method: &'static str, faults: Faults, sample: String },
-    #[error("`{server}` refused `{method}`: {message} (code {code})")]
+    #[error("`{server}` refused `{method}`: {message} (code {code}){}", refusal_advice(method, *code))]
     Refused { server: String, method: &'static str, code: i64, message: String },
     #[error("{}", status_text(server, *status, body))]
     HttpStatus { server: String, status: u16, body: String },
@@ -30,28 +36,63 @@ pub enum ConnectError {
     OtherVersion { server: String, wanted: Version, offered: String },
     #[error("`{server}` speaks version `{offered}` of the protocol, which wallfacer does not know")]
     UnknownVersion { server: String, offered: String },
-    #[error(transparent)]
+    #[error("{}{}", .0, http_advice(.0))]
     Http(#[from] HttpError),
     #[error(transparent)]
     Setup(#[from] SetupError),
 }
 
-fn exited(server: &str, ending: Option<Ending>, stderr: &str) -> String {
+fn start_advice(error: &StartError) -> &'static str {
+    match error {
+        StartError::NotInPath { .. } => "; install it, or give its whole path",
+        StartError::NoSuchFile { .. } => "; check the path behind `--`",
+        StartError::NotExecutable { .. } => "; make it executable, or put its interpreter in front of it",
+        _ => "",
+    }
+}
+
+fn exited(server: &str, ending: Option<Ending>, printed: &str, stderr: &str) -> String {
     let mut text = match ending.map(|ending| ending.status) {
         Some(Status::Exited(code)) => format!("`{server}` exited with code {code} before it answered"),
         Some(Status::Signalled { signal, .. }) => {
-            format!("`{server}` was killed by signal {signal} before it answered")
+            format!("`{server}` was killed by signal {signal}{} before it answered", signal_name(signal))
         }
         Some(Status::Unknown) => format!("`{server}` ended before it answered, nobody saw how"),
         None => format!("`{server}` closed its output before it answered"),
     };
+    if !printed.is_empty() {
+        let _infallible = write!(text, "; it printed `{printed}`");
+    }
     add_stderr(&mut text, stderr);
     text
+}
+
+/// Signals that have the same number everywhere and that servers die of.
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        4 => " (SIGILL)",
+        6 => " (SIGABRT)",
+        8 => " (SIGFPE)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        15 => " (SIGTERM)",
+        _ => "",
+    }
 }
 
 fn silent(server: &str, method: &str, waited: Duration, stderr: &str) -> String {
     let mut text = format!(
         "`{server}` gave no answer to `{method}` within {}s; is it an MCP server? (--startup-timeout gives it longer)",
+        waited.as_secs_f64()
+    );
+    add_stderr(&mut text, stderr);
+    text
+}
+
+fn deaf(server: &str, url: &str, waited: Duration, stderr: &str) -> String {
+    let mut text = format!(
+        "`{server}` was started, but nothing listens at {url} after {}s; does it use that port? \
+         (--startup-timeout gives it longer)",
         waited.as_secs_f64()
     );
     add_stderr(&mut text, stderr);
@@ -69,17 +110,53 @@ fn add_stderr(text: &mut String, stderr: &str) {
     }
 }
 
+fn malformed(server: &str, method: &str, faults: &Faults, sample: &str) -> String {
+    let advice = if faults.has(Fault::WrongContentType) {
+        "; is this the address of an MCP server, or of a web page or proxy?"
+    } else if faults.has(Fault::Redirect) {
+        "; give --url the address of the server itself"
+    } else if faults.has(Fault::NotJson) {
+        "; a server must print nothing but its messages"
+    } else {
+        ""
+    };
+    let sent = if faults.is_empty() { sample.to_owned() } else { format!("{faults}{}", quoted(sample)) };
+    format!("`{server}` gave no valid answer to `{method}`, it sent {sent}{advice}")
+}
+
 fn quoted(sample: &str) -> String {
-    if sample.is_empty() { String::new() } else { format!(": `{sample}`") }
+    if sample.is_empty() { String::new() } else { format!(" (`{sample}`)") }
+}
+
+/// Both questions are put to a server of the other era only when --protocol says so.
+fn refusal_advice(method: &str, code: i64) -> &'static str {
+    match (method, code) {
+        ("server/discover", _) | (_, UNSUPPORTED_VERSION) => "; leave out --protocol to take what it speaks",
+        _ => "",
+    }
 }
 
 fn status_text(server: &str, status: u16, body: &str) -> String {
     let advice = match status {
         401 => "give credentials with --header 'Authorization: Bearer …'",
-        403 => "the server forbids it; check the credentials and the host name",
+        403 => "the server forbids it, check the credentials and the host name",
         404 | 405 => "is the path of the URL right?",
-        500.. => "the server failed; its own log may say why",
+        502..=504 => "a proxy in front of the server does not reach it",
+        500.. => "the server failed, its own log may say why",
         _ => "is this the address of an MCP server?",
     };
-    format!("`{server}` answered with HTTP status {status}: {advice}{}", quoted(body))
+    format!("`{server}` answered with HTTP status {status}{}; {advice}", quoted(body))
+}
+
+fn http_advice(error: &HttpError) -> &'static str {
+    match error {
+        HttpError::Connect { .. } => "; is the server running? With `-- COMMAND` it is started first",
+        HttpError::Tls { reason, .. } if reason.contains("InvalidContentType") => {
+            "; if the server speaks plain HTTP, write http://"
+        }
+        HttpError::Tls { reason, .. } if reason.contains("certificate") => {
+            "; if you trust it, name a file with its certificate in SSL_CERT_FILE"
+        }
+        _ => "",
+    }
 }

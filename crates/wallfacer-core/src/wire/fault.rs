@@ -56,7 +56,7 @@ impl fmt::Display for Fault {
             Fault::DuplicateKey => "an object with a key twice",
             Fault::BigNumber => "an integer that 64 bits cannot hold",
             Fault::LoneSurrogate => "an escape that is half a surrogate pair",
-            Fault::WrongVersion => "`jsonrpc` is not \"2.0\"",
+            Fault::WrongVersion => "a message whose `jsonrpc` is not \"2.0\"",
             Fault::ResultAndError => "`result` and `error` together",
             Fault::NeitherResultNorError => "a reply with neither `result` nor `error`",
             Fault::UnknownId => "a reply to an id that was never sent",
@@ -67,7 +67,7 @@ impl fmt::Display for Fault {
             Fault::BadError => "an error object with a wrong shape",
             Fault::HttpStatus(status) => return write!(out, "HTTP status {status}"),
             Fault::WrongContentType => "a content type that is neither JSON nor an event stream",
-            Fault::BrokenStream => "an event stream without the reply",
+            Fault::BrokenStream => "a response that ends without the reply",
             Fault::Redirect => "an HTTP redirect",
         };
         out.write_str(text)

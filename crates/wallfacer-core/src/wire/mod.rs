@@ -4,6 +4,7 @@
 //! The layer is our own because a well-meaning client hides what we are here to see: it drops what it cannot parse,
 //! reads `"1"` as `1`, repeats requests by itself, and calls a garbled answer a timeout.
 
+mod alarm;
 mod answers;
 mod connection;
 mod connector;

@@ -1,12 +1,15 @@
 //! Lines over the standard streams of a process: bytes queued to go out, lines coming in.
 
-use std::io;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe::{Receiver, Sender};
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep, sleep};
 use wallfacer_process::{Process, Stdio as Pipes};
 
 /// After the process has ended, how long its output may stay quiet before we take it as closed:
@@ -18,19 +21,28 @@ const READ_BYTES: usize = 64 << 10;
 const OVERSIZED_HEAD: usize = 64 << 10;
 
 /// The channel to a process that we started.
-#[derive(Debug)]
 pub struct Stdio {
-    process: Process,
+    process: Arc<Process>,
     stdin: Option<Sender>,
     stdout: Option<Receiver>,
     outbox: BytesMut,
     inbox: BytesMut,
+    /// What one read fills.
+    chunk: Box<[u8]>,
     /// How much of `inbox` is known to hold no newline.
     searched: usize,
     max_line: usize,
     /// The line that is too long, while the rest of it is passed over.
     oversized: Option<Oversized>,
-    quiet_since_exit: Option<Instant>,
+    /// The end of the process, waited for once and kept, because asking anew at each wait would cost as much as a read.
+    exit: Exit,
+}
+
+/// How far the end of the process has come.
+enum Exit {
+    Awaited(Pin<Box<dyn Future<Output = ()> + Send>>),
+    /// It has ended; once its output has been quiet so long, that counts as closed.
+    Quiet(Pin<Box<Sleep>>),
 }
 
 #[derive(Debug)]
@@ -55,16 +67,21 @@ pub enum Arrival {
 
 impl Stdio {
     pub fn new(process: Process, pipes: Pipes, max_line: usize) -> Stdio {
+        let process = Arc::new(process);
+        let watched = process.clone();
         Stdio {
             process,
             stdin: Some(pipes.stdin),
             stdout: Some(pipes.stdout),
             outbox: BytesMut::new(),
             inbox: BytesMut::new(),
+            chunk: vec![0; READ_BYTES].into(),
             searched: 0,
             max_line,
             oversized: None,
-            quiet_since_exit: None,
+            exit: Exit::Awaited(Box::pin(async move {
+                let _ending = watched.exited().await;
+            })),
         }
     }
 
@@ -72,58 +89,64 @@ impl Stdio {
         &self.process
     }
 
-    /// Closes our side, so that the server knows that nothing more will come, and gives the process back.
-    pub fn into_process(self) -> Process {
-        self.process
-    }
-
+    /// Closes our side, so that the server knows that nothing more will come.
     pub fn close_input(&mut self) {
         self.stdin = None;
         self.outbox.clear();
     }
 
-    /// Queues bytes exactly as they are; what fits into the pipe goes out at once.
+    /// Queues bytes exactly as they are. They go out with the next wait, so that requests made one after another
+    /// cost one write and wake the server once.
     pub fn queue(&mut self, bytes: &[u8]) {
-        let mut sent = 0;
-        if self.outbox.is_empty()
-            && let Some(stdin) = &self.stdin
-        {
-            sent = stdin.try_write(bytes).unwrap_or(0);
-        }
         if self.stdin.is_some() {
-            self.outbox.extend_from_slice(&bytes[sent..]);
+            self.outbox.extend_from_slice(bytes);
         }
     }
 
-    /// The next line. Writes what is queued meanwhile, so that neither side can block the other. Cancel-safe.
-    pub async fn next(&mut self) -> Arrival {
+    /// The next line. Writes what is queued meanwhile, so that neither side can block the other.
+    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Arrival> {
         loop {
             if let Some(line) = self.take_line() {
-                return line;
+                return Poll::Ready(line);
             }
-            let Some(stdout) = &mut self.stdout else { return Arrival::Closed };
-            self.inbox.reserve(READ_BYTES);
-            let writing = self.stdin.is_some() && !self.outbox.is_empty();
-            tokio::select! {
-                biased;
-                read = stdout.read_buf(&mut self.inbox) => {
-                    self.quiet_since_exit = None;
-                    if !matches!(read, Ok(count) if count > 0) {
-                        self.stdout = None;
-                        return self.last_line();
-                    }
-                }
-                written = write_some(self.stdin.as_mut(), &self.outbox), if writing => match written {
-                    Ok(count) => drop(self.outbox.split_to(count)),
-                    // The server reads no more; what it still says is heard all the same.
-                    Err(_) => self.close_input(),
-                },
-                () = quiet_after_exit(&self.process, &mut self.quiet_since_exit) => {
-                    self.stdout = None;
-                    return self.last_line();
+            if self.stdout.is_none() {
+                return Poll::Ready(Arrival::Closed);
+            }
+            self.write(context);
+            match self.read(context) {
+                Poll::Ready(true) => {}
+                Poll::Ready(false) => return Poll::Ready(self.last_line()),
+                Poll::Pending => {
+                    ready!(self.exit.poll(context));
+                    return Poll::Ready(self.last_line());
                 }
             }
         }
+    }
+
+    /// Writes as much as the pipe takes.
+    fn write(&mut self, context: &mut Context<'_>) {
+        while !self.outbox.is_empty()
+            && let Some(stdin) = &mut self.stdin
+        {
+            match Pin::new(stdin).poll_write(context, &self.outbox) {
+                Poll::Ready(Ok(count)) => drop(self.outbox.split_to(count)),
+                // The server reads no more; what it still says is heard all the same.
+                Poll::Ready(Err(_)) => self.close_input(),
+                Poll::Pending => return,
+            }
+        }
+    }
+
+    /// Reads once; false at the end of the output.
+    fn read(&mut self, context: &mut Context<'_>) -> Poll<bool> {
+        let Some(stdout) = &mut self.stdout else { return Poll::Ready(false) };
+        let mut chunk = ReadBuf::new(&mut self.chunk);
+        let read = ready!(Pin::new(stdout).poll_read(context, &mut chunk));
+        let more = read.is_ok() && !chunk.filled().is_empty();
+        self.inbox.extend_from_slice(chunk.filled());
+        self.exit.heard();
+        Poll::Ready(more)
     }
 
     /// How many bytes wait to go out.
@@ -169,6 +192,7 @@ impl Stdio {
     }
 
     fn last_line(&mut self) -> Arrival {
+        self.stdout = None;
         if let Some(oversized) = self.oversized.take() {
             return Arrival::Oversized { head: oversized.head };
         }
@@ -185,16 +209,29 @@ fn head_of(line: &[u8]) -> Bytes {
     Bytes::copy_from_slice(&line[..line.len().min(OVERSIZED_HEAD)])
 }
 
-async fn write_some(stdin: Option<&mut Sender>, bytes: &[u8]) -> io::Result<usize> {
-    match stdin {
-        Some(stdin) => stdin.write(bytes).await,
-        None => std::future::pending().await,
+impl Exit {
+    /// Ready when the process has ended and its output has been quiet for a while.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Exit::Awaited(exited) = self {
+            ready!(exited.as_mut().poll(context));
+            *self = Exit::Quiet(Box::pin(sleep(QUIET_AFTER_EXIT)));
+        }
+        match self {
+            Exit::Quiet(quiet) => quiet.as_mut().poll(context),
+            Exit::Awaited(_) => Poll::Pending,
+        }
+    }
+
+    /// Something came, so the quiet begins anew.
+    fn heard(&mut self) {
+        if let Exit::Quiet(quiet) = self {
+            quiet.as_mut().reset(Instant::now() + QUIET_AFTER_EXIT);
+        }
     }
 }
 
-/// Ends when the process has exited and its output has been quiet for a while.
-async fn quiet_after_exit(process: &Process, since: &mut Option<Instant>) {
-    process.exited().await;
-    let since = *since.get_or_insert_with(Instant::now);
-    tokio::time::sleep_until(since + QUIET_AFTER_EXIT).await;
+impl fmt::Debug for Stdio {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Stdio").field("process", &self.process).finish_non_exhaustive()
+    }
 }

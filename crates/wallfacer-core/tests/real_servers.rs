@@ -1,0 +1,213 @@
+//! Servers that nobody here wrote, pinned and installed by `scripts/real-servers` into `WALLFACER_REAL_SERVERS`:
+//! each is reached, listed and called, over each transport and in each era that it speaks.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wallfacer_core::catalogue::{Catalogue, End, discover};
+use wallfacer_core::observe::{Answer, observe};
+use wallfacer_core::run::{Call, execute};
+use wallfacer_core::target::{Command, Endpoint, EndpointKind, Era, Protocol, Reach, Target, Version};
+use wallfacer_core::wire::{Connector, Server};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server, and one call that succeeds on it.
+struct Known {
+    command: Command,
+    /// Where it listens; none for stdio.
+    url: Option<String>,
+    tool: &'static str,
+    arguments: Value,
+    /// A text that the answer holds.
+    answer: &'static str,
+    tools: usize,
+}
+
+#[test]
+fn everything_over_stdio() {
+    let Some(root) = installed() else { return };
+    let server = everything(&root, &["stdio"], None);
+    check(&server, Protocol::Auto, Version::V2025_11_25);
+    for version in Version::ALL.into_iter().filter(|version| version.era() == Era::Legacy) {
+        check(&server, Protocol::Fixed(version), version);
+    }
+}
+
+#[test]
+fn everything_over_streamable_http() {
+    let Some(root) = installed() else { return };
+    let (port, url) = address("mcp");
+    let mut server = everything(&root, &["streamableHttp"], Some(url));
+    server.command.environment.set.insert("PORT".to_owned(), port.to_string());
+    check(&server, Protocol::Auto, Version::V2025_11_25);
+}
+
+#[test]
+fn everything_over_http_and_sse() {
+    let Some(root) = installed() else { return };
+    let (port, url) = address("sse");
+    let mut server = everything(&root, &["sse"], Some(url));
+    server.command.environment.set.insert("PORT".to_owned(), port.to_string());
+    check(&server, Protocol::Auto, Version::V2025_11_25);
+}
+
+#[test]
+fn filesystem_over_stdio() {
+    let Some(root) = installed() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("note.txt"), "written by a test").unwrap();
+    let path = directory.path().canonicalize().unwrap();
+    let mut server = node(&root, "server-filesystem", &[path.to_str().unwrap()]);
+    server.tool = "read_text_file";
+    server.arguments = json!({ "path": path.join("note.txt") });
+    server.answer = "written by a test";
+    server.tools = 14;
+    check(&server, Protocol::Auto, Version::V2025_11_25);
+}
+
+#[test]
+fn memory_over_stdio() {
+    let Some(root) = installed() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let mut server = node(&root, "server-memory", &[]);
+    let file = directory.path().join("memory.jsonl").to_str().unwrap().to_owned();
+    server.command.environment.set.insert("MEMORY_FILE_PATH".to_owned(), file);
+    server.tool = "create_entities";
+    server.arguments = json!({ "entities": [{ "name": "Ada", "entityType": "person", "observations": [] }] });
+    server.answer = "Ada";
+    server.tools = 9;
+    check(&server, Protocol::Auto, Version::V2025_11_25);
+}
+
+#[test]
+fn the_python_sdk_in_both_eras_over_stdio() {
+    let Some(root) = installed() else { return };
+    check_both_eras(&adder(Command::new(root.join("python/bin/python"), [root.join("python_sdk.py")]), None));
+}
+
+#[test]
+fn the_python_sdk_in_both_eras_over_http() {
+    let Some(root) = installed() else { return };
+    let (port, url) = address("mcp");
+    let arguments = [root.join("python_sdk.py").into_os_string(), port.to_string().into()];
+    check_both_eras(&adder(Command::new(root.join("python/bin/python"), arguments), Some(url)));
+}
+
+#[test]
+fn the_rust_sdk_in_both_eras_over_stdio() {
+    let Some(root) = installed() else { return };
+    let none: [OsString; 0] = [];
+    check_both_eras(&adder(Command::new(root.join("rmcp/release/rmcp-server"), none), None));
+}
+
+#[test]
+fn the_rust_sdk_in_both_eras_over_http() {
+    let Some(root) = installed() else { return };
+    let (port, url) = address("mcp");
+    let command = Command::new(root.join("rmcp/release/rmcp-server"), [port.to_string()]);
+    check_both_eras(&adder(command, Some(url)));
+}
+
+fn check_both_eras(server: &Known) {
+    check(server, Protocol::Auto, Version::V2026_07_28);
+    check(server, Protocol::Fixed(Version::V2026_07_28), Version::V2026_07_28);
+    check(server, Protocol::Fixed(Version::V2025_11_25), Version::V2025_11_25);
+    check(server, Protocol::Fixed(Version::V2025_06_18), Version::V2025_06_18);
+}
+
+/// Connects as wished, lists, calls once, and sees nothing that should not be there.
+fn check(known: &Known, wish: Protocol, spoken: Version) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut connector = Connector::new(target(known, wish), environment());
+        let (mut connection, server) = connector.open().await.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(server.protocol, spoken, "{wish:?}");
+        let timeouts = connector.target().timeouts.clone();
+        let catalogue = discover(&mut connection, &server, &timeouts).await;
+        check_catalogue(known, &server, &catalogue);
+        let call = Call::tool(known.tool, known.arguments.clone(), PATIENCE);
+        let recording = execute(&mut connection, &call).await;
+        let seen = observe(&recording);
+        assert_eq!(seen.answer, Answer::Completed, "{recording:?}");
+        assert!(seen.faults.is_empty(), "{}", seen.faults);
+        let text = format!("{:?}", recording.outcome);
+        assert!(text.contains(known.answer), "{text}");
+        let farewell = connection.close(Duration::from_secs(5)).await;
+        assert!(farewell.strays.is_empty(), "{:?}", farewell.strays);
+        let left = farewell.process.and_then(|ended| ended.left_behind);
+        assert!(left.is_some_and(|left| left.is_empty()));
+    });
+}
+
+fn check_catalogue(known: &Known, server: &Server, catalogue: &Catalogue) {
+    assert_eq!(catalogue.tools.end, End::Complete);
+    assert!(catalogue.tools.broken.is_empty(), "{:?}", catalogue.tools.broken);
+    assert_eq!(catalogue.tools.entries.len(), known.tools);
+    for list in ["resources", "prompts"] {
+        let end = if list == "resources" { &catalogue.resources.end } else { &catalogue.prompts.end };
+        let wanted = if server.claims(list) { End::Complete } else { End::NotClaimed };
+        assert_eq!(*end, wanted, "{list}");
+    }
+}
+
+fn target(known: &Known, wish: Protocol) -> Target {
+    let command = known.command.clone();
+    let mut target = Target::new(match &known.url {
+        None => Reach::Command(command),
+        Some(url) => {
+            let endpoint = Endpoint { url: url.clone(), headers: Vec::new(), kind: EndpointKind::Auto };
+            Reach::Both { command, endpoint }
+        }
+    });
+    target.protocol = wish;
+    target.timeouts.startup = PATIENCE;
+    target.timeouts.probe = Duration::from_secs(20);
+    target
+}
+
+/// Where the servers are; none, and the test is skipped, where nobody installed them.
+#[allow(clippy::disallowed_methods, reason = "a test is told by its environment what is installed")]
+fn installed() -> Option<PathBuf> {
+    let root = std::env::var_os("WALLFACER_REAL_SERVERS");
+    let root = wallfacer_fixtures::require("WALLFACER_REAL_SERVERS, made by scripts/real-servers", root)?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(root);
+    Some(root.canonicalize().expect("WALLFACER_REAL_SERVERS names a directory"))
+}
+
+fn node(root: &Path, package: &str, arguments: &[&str]) -> Known {
+    let script = root.join(format!("node_modules/@modelcontextprotocol/{package}/dist/index.js"));
+    let script = script.to_str().unwrap().to_owned();
+    let arguments = [script].into_iter().chain(arguments.iter().map(|argument| (*argument).to_owned()));
+    let command = Command::new("node", arguments);
+    Known { command, url: None, tool: "", arguments: Value::Null, answer: "", tools: 0 }
+}
+
+fn everything(root: &Path, arguments: &[&str], url: Option<String>) -> Known {
+    Known {
+        url,
+        tool: "echo",
+        arguments: json!({ "message": "hello" }),
+        answer: "Echo: hello",
+        tools: 16,
+        ..node(root, "server-everything", arguments)
+    }
+}
+
+fn adder(command: Command, url: Option<String>) -> Known {
+    Known { command, url, tool: "add", arguments: json!({ "a": 20, "b": 22 }), answer: "42", tools: 2 }
+}
+
+fn address(path: &str) -> (u16, String) {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    (port, format!("http://127.0.0.1:{port}/{path}"))
+}
+
+#[allow(clippy::disallowed_methods, reason = "a test hands its own environment on")]
+fn environment() -> BTreeMap<OsString, OsString> {
+    std::env::vars_os().collect()
+}
