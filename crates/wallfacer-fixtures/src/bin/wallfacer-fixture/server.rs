@@ -151,14 +151,18 @@ struct Collected {
 
 impl Outlet for Collected {
     fn line(&self, bytes: &[u8]) {
-        match serde_json::from_slice::<Value>(bytes) {
-            Ok(answer) if answer.get("method").is_none() => lock(&self.answers).push(answer),
-            _ => self.outer.line(bytes),
-        }
+        self.outer.line(bytes);
     }
 
     fn dribble(&self, bytes: &[u8]) {
-        self.line(bytes);
+        self.outer.dribble(bytes);
+    }
+
+    fn send(&self, message: &Value) {
+        match message.get("method") {
+            Some(_) => self.outer.send(message),
+            None => lock(&self.answers).push(message.clone()),
+        }
     }
 
     fn is_open(&self) -> bool {
