@@ -75,7 +75,8 @@ impl From<ConnectError> for Failure {
     }
 }
 
-/// An error and its causes in one line; a cause that was said already is not said again.
+/// An error and its causes in one line; a cause that was said already is not said again, and the system's number for
+/// it says nothing to a reader.
 fn sentence(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -86,5 +87,8 @@ fn sentence(error: &dyn Error) -> String {
         }
         cause = error.source();
     }
-    text
+    match text.rfind(" (os error ") {
+        Some(number) if text.ends_with(')') => text[..number].to_owned(),
+        _ => text,
+    }
 }

@@ -19,13 +19,17 @@ pub fn print(text: &str) -> io::Result<()> {
 
 /// Says why a command could not do its work.
 pub fn show_failure(failure: &Failure) -> Exit {
-    note(&failure.message);
+    say("error", &failure.message);
     failure.exit
 }
 
 /// One line beside the report.
 pub fn note(text: &str) {
-    let _nobody_to_tell = writeln!(io::stderr().lock(), "wallfacer: {text}");
+    say("note", text);
+}
+
+fn say(kind: &str, text: &str) {
+    let _nobody_to_tell = writeln!(io::stderr().lock(), "{kind}: {text}");
 }
 
 /// Shows what goes on, where a person is watching.

@@ -6,6 +6,7 @@ use wallfacer_core::report;
 use wallfacer_core::session::examine;
 
 use super::output::{Format, OutputArgs};
+use super::redaction::Redaction;
 use super::target::TargetArgs;
 use crate::exit::{Exit, Failure};
 
@@ -19,13 +20,16 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+    args.output.check()?;
     let mut connector = args.target.connector(config)?;
-    let mut listeners = args.output.listeners()?;
+    let redaction = Redaction::new(connector.target().secrets());
+    let mut listeners = args.output.listeners(&redaction)?;
     let examined = super::runtime()?.block_on(examine(&mut connector, &mut listeners));
     listeners.finish();
-    let seen = examined?;
-    args.output.deliver(&match args.output.format {
+    let seen = examined.map_err(|error| redaction.of_failure(error.into()))?;
+    let report = match args.output.format {
         Format::Human => report::examination(&seen),
         Format::Json => format!("{:#}\n", report::examination_json(&seen)),
-    })
+    };
+    args.output.deliver(&redaction.of(&report))
 }

@@ -3,13 +3,14 @@
 mod doctor;
 mod output;
 mod papers;
+mod redaction;
 mod target;
 mod units;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 
 use crate::exit::{Exit, Failure};
@@ -45,7 +46,7 @@ enum Command {
 pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return Ok(show_usage(&error)),
+        Err(error) => return Ok(show_usage(with_tip(error))),
     };
     match cli.command {
         Command::Doctor(args) => doctor::run(&args, cli.config.as_deref()),
@@ -64,12 +65,24 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
 }
 
 /// Help and version are answers; anything else that clap has to say is a wrong use.
-fn show_usage(error: &clap::Error) -> Exit {
+fn show_usage(error: clap::Error) -> Exit {
     let _nobody_reads = error.print();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Clean,
         _ => Exit::Usage,
     }
+}
+
+/// Who forgets the `--` in front of a server's command is told of it.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    let takes_command = error.to_string().contains("[-- <COMMAND>");
+    let word = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if takes_command && !word.starts_with('-') => word,
+        _ => return error,
+    };
+    let tip = format!("the command of a server goes behind `--`: -- {word}");
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    error
 }
 
 /// One thread is enough: the server is the slow part, and one thread costs least beside it.

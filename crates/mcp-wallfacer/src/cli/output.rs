@@ -1,13 +1,13 @@
 //! Where a report goes: `--format`, `-o` and the event log, the same for every command.
 
 use std::fs::File;
-use std::io::BufWriter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::log::Log;
 
+use super::redaction::{Redacted, Redaction};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{self, Progress};
 
@@ -31,10 +31,15 @@ pub enum Format {
 }
 
 impl OutputArgs {
+    /// Says at once what would otherwise be found out when all work is done.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.output.iter().chain(&self.events).try_for_each(|path| check_place(path))
+    }
+
     /// Those who listen to the session: the terminal, and the log where it is wanted.
-    pub fn listeners(&self) -> Result<Listeners, Failure> {
+    pub fn listeners(&self, redaction: &Redaction) -> Result<Listeners, Failure> {
         let log = match &self.events {
-            Some(path) => Some(Log::new(BufWriter::new(create(path)?))),
+            Some(path) => Some(Log::new(Redacted::new(create(path)?, redaction))),
             None => None,
         };
         Ok(Listeners { progress: Progress::new(), log })
@@ -54,7 +59,7 @@ impl OutputArgs {
 #[derive(Debug)]
 pub struct Listeners {
     progress: Progress,
-    log: Option<Log<BufWriter<File>>>,
+    log: Option<Log<Redacted<File>>>,
 }
 
 impl Listeners {
@@ -84,10 +89,22 @@ pub fn print(text: &str) -> Result<Exit, Failure> {
     })
 }
 
-fn create(path: &PathBuf) -> Result<File, Failure> {
+fn create(path: &Path) -> Result<File, Failure> {
     File::create(path).map_err(|error| cannot_write(path, &error))
 }
 
-fn cannot_write(path: &std::path::Path, error: &std::io::Error) -> Failure {
-    Failure { exit: Exit::Usage, message: format!("cannot write `{}`: {error}", path.display()) }
+fn check_place(path: &Path) -> Result<(), Failure> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_dir() {
+        return Err(cannot_write(path, &"it is a directory; name a file in it"));
+    }
+    if !directory.is_dir() {
+        let reason = format!("there is no directory `{}`; make it first", directory.display());
+        return Err(cannot_write(path, &reason));
+    }
+    Ok(())
+}
+
+fn cannot_write(path: &Path, reason: &dyn std::fmt::Display) -> Failure {
+    Failure { exit: Exit::Usage, message: format!("cannot write `{}`: {reason}", path.display()) }
 }

@@ -29,15 +29,19 @@ pub fn completions(args: &CompletionArgs) -> Result<Exit, Failure> {
 }
 
 pub fn man(args: &ManArgs) -> Result<Exit, Failure> {
-    let failed = |error: std::io::Error| Failure {
+    let failed = |reason: &dyn std::fmt::Display| Failure {
         exit: Exit::Usage,
-        message: format!("cannot write the manual pages: {error}; give --dir a directory that exists"),
+        message: format!("cannot write the manual pages: {reason}"),
     };
+    let failed_writing = |error: std::io::Error| failed(&error);
     if let Some(directory) = &args.dir {
-        clap_mangen::generate_to(Cli::command(), directory).map_err(failed)?;
+        if !directory.is_dir() {
+            return Err(failed(&format!("there is no directory `{}`; make it first", directory.display())));
+        }
+        clap_mangen::generate_to(Cli::command(), directory).map_err(failed_writing)?;
         return Ok(Exit::Clean);
     }
     let mut page = Vec::new();
-    clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(failed)?;
+    clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(failed_writing)?;
     output::print(&String::from_utf8_lossy(&page))
 }

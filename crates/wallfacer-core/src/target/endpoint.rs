@@ -87,7 +87,8 @@ fn checked(url: &str) -> Result<&str, EndpointError> {
     let shown = || show_url(url);
     let not_a_url = |reason: String| EndpointError::NotAUrl { url: shown(), reason };
     let Some((scheme, _)) = url.split_once("://") else {
-        return Err(not_a_url("it has no http:// in front".to_owned()));
+        let reason = "it has no http:// in front".to_owned();
+        return Err(EndpointError::NotAUrl { url: show_schemeless(url), reason });
     };
     if !["http", "https"].contains(&scheme.to_ascii_lowercase().as_str()) {
         return Err(EndpointError::Scheme { url: shown() });
@@ -103,6 +104,12 @@ fn checked(url: &str) -> Result<&str, EndpointError> {
         return Err(not_a_url("its port is not a number up to 65535".to_owned()));
     }
     Ok(url)
+}
+
+/// A password may stand in what lacks only its beginning.
+fn show_schemeless(url: &str) -> String {
+    let shown = show_url(&format!("http://{url}"));
+    shown.trim_start_matches("http://").to_owned()
 }
 
 /// The URL without `user:password@`, and those two as they were written.
@@ -182,8 +189,10 @@ mod tests {
 
     #[test]
     fn a_password_is_not_repeated_in_an_error() {
-        let message = new("http://ada:hunter2@ho st/").unwrap_err().to_string();
-        assert!(!message.contains("hunter2"), "{message}");
+        for url in ["http://ada:hunter2@ho st/", "ada:hunter2@host", "host/mcp?token=hunter2"] {
+            let message = new(url).unwrap_err().to_string();
+            assert!(!message.contains("hunter2"), "{message}");
+        }
     }
 
     #[test]

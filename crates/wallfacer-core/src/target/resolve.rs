@@ -19,7 +19,7 @@ pub struct Resolved {
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     #[error(
-        "no server is named: write `-- COMMAND ARGS…`, `--url URL` or `--server NAME`, \
+        "no server is named: write `-- COMMAND ARGS…`, `--url URL`, `--server NAME` or `--demo`, \
          or put a [target] into wallfacer.toml (`wallfacer init` writes one)"
     )]
     Nothing,

@@ -154,6 +154,9 @@ fn http_advice(error: &HttpError) -> &'static str {
         HttpError::Tls { reason, .. } if reason.contains("InvalidContentType") => {
             "; if the server speaks plain HTTP, write http://"
         }
+        HttpError::Tls { reason, .. } if reason.contains("not valid for name") => {
+            "; reach the server by the name in its certificate"
+        }
         HttpError::Tls { reason, .. } if reason.contains("certificate") => {
             "; if you trust it, name a file with its certificate in SSL_CERT_FILE"
         }
