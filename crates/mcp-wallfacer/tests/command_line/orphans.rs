@@ -1,0 +1,126 @@
+//! Whatever ends the command, nothing that it started lives on: not even a grandchild in a session of its own.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::world::{PATIENCE, World, fixture};
+
+/// Between two looks at the table of processes.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Everything a run starts inherits this variable, so that it is found wherever it hides.
+const MARK: &str = "WALLFACER_TEST_MARK";
+const SIGINT: u32 = 2;
+
+/// The command, a server and its grandchild, all running.
+struct Run {
+    world: World,
+    child: Child,
+    mark: String,
+}
+
+impl Run {
+    /// With a server that leaves a child in a session of its own, tells of it, and goes on as `mode`.
+    fn start(name: &str, mode: &str) -> Run {
+        let world = World::new();
+        let mark = format!("{MARK}={name}-{}", std::process::id());
+        let script = format!(
+            "setsid sh -c 'echo up > grandchild.new; mv grandchild.new grandchild; exec sleep 600' \
+             >/dev/null 2>&1 </dev/null & exec {} {mode}",
+            fixture()
+        );
+        let mut command = world.command(&["doctor", "--startup-timeout", "10m", "--", "sh", "-c", &script]);
+        command.env(MARK, mark.split_once('=').unwrap().1);
+        let child = command.spawn().unwrap();
+        Run { world, child, mark }
+    }
+
+    /// With all of it up: the command, the server, the grandchild.
+    fn up(mut self) -> Run {
+        wait_until("server and grandchild are up", || {
+            assert_eq!(self.child.try_wait().unwrap(), None, "the server never answers, so nothing ends");
+            self.world.here().join("grandchild").exists() && self.alive().len() >= 3
+        });
+        self
+    }
+
+    fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    }
+
+    /// Waits for the end of the command, and then for the end of everything else.
+    fn ends(mut self) -> Option<i32> {
+        let mut status = None;
+        wait_until("the command ends", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        wait_until("everything that it started ends", || self.alive().is_empty());
+        status.unwrap().code()
+    }
+
+    /// Every process that carries our mark. One that is only waiting to be reaped carries none any more.
+    fn alive(&self) -> Vec<String> {
+        let processes = fs::read_dir("/proc").unwrap().map(Result::unwrap);
+        let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter(|name| carries(name, &self.mark)).collect()
+    }
+}
+
+fn carries(process: &str, mark: &str) -> bool {
+    let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+}
+
+fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !happened() {
+        assert!(Instant::now() < deadline, "{what}: not within {PATIENCE:?}");
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Whoever starts the tests in the background may have told them, and with them the command, to ignore Ctrl-C.
+fn interrupt_is_heard() -> Option<()> {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
+    let ignored = u64::from_str_radix(ignored, 16).unwrap();
+    (ignored & (1 << (SIGINT - 1)) == 0).then_some(())
+}
+
+#[test]
+fn nothing_is_left_after_ctrl_c() {
+    let Some(()) = wallfacer_fixtures::require("a SIGINT that is not ignored", interrupt_is_heard()) else {
+        return;
+    };
+    let run = Run::start("int", "never-answers").up();
+    run.signal("-INT");
+    assert_ne!(run.ends(), Some(0));
+}
+
+#[test]
+fn nothing_is_left_after_sigterm() {
+    let run = Run::start("term", "never-answers").up();
+    run.signal("-TERM");
+    assert_ne!(run.ends(), Some(0));
+}
+
+#[test]
+fn nothing_is_left_after_sigkill() {
+    let run = Run::start("kill", "never-answers").up();
+    run.signal("-KILL");
+    assert_eq!(run.ends(), None);
+}
+
+#[test]
+fn nothing_is_left_after_a_normal_end() {
+    assert_eq!(Run::start("normal", "correct").ends(), Some(0));
+}
+
+#[test]
+fn nothing_is_left_after_a_server_that_fails_to_start() {
+    assert_eq!(Run::start("failing", "exits-at-start").ends(), Some(3));
+}
