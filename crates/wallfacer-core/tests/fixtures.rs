@@ -1,8 +1,7 @@
 //! Every mode of the fixture server, over every transport that it knows: what was recorded equals what the table says.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::net::TcpListener;
+mod common;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use serde_json::{Map, json};
 use wallfacer_core::catalogue::{Catalogue, End, discover};
 use wallfacer_core::observe::{Answer, observe};
 use wallfacer_core::run::{Call, execute};
-use wallfacer_core::target::{Command, Endpoint, EndpointKind, Reach, Target};
+use wallfacer_core::target::Target;
 use wallfacer_core::wire::{ConnectError, Connection, Connector, Fault, Faults};
 use wallfacer_fixtures as fixtures;
 use wallfacer_fixtures::{Mode, Transport};
@@ -100,7 +99,7 @@ impl Seen {
 
 async fn meet(mode: &Mode, transport: Transport) -> Seen {
     let target = target(mode, transport);
-    let mut connector = Connector::new(target.clone(), environment());
+    let mut connector = Connector::new(target.clone(), common::environment());
     let (mut connection, server) = match connector.open().await {
         Ok(opened) => opened,
         Err(error) => return Seen::not_connected(how_it_failed(&error)),
@@ -127,19 +126,7 @@ async fn meet(mode: &Mode, transport: Transport) -> Seen {
 }
 
 fn target(mode: &Mode, transport: Transport) -> Target {
-    let mut arguments: Vec<String> = mode.arguments(transport).into_iter().map(str::to_owned).collect();
-    let reach = match transport {
-        Transport::Stdio => Reach::Command(Command::new(fixtures::server(), arguments)),
-        Transport::Http | Transport::LegacySse => {
-            let port = free_port();
-            arguments.extend(["--port".to_owned(), port.to_string()]);
-            let path = if transport == Transport::Http { "mcp" } else { "sse" };
-            let url = format!("http://127.0.0.1:{port}/{path}");
-            let endpoint = Endpoint { url, headers: Vec::new(), kind: EndpointKind::Auto };
-            Reach::Both { command: Command::new(fixtures::server(), arguments), endpoint }
-        }
-    };
-    let mut target = Target::new(reach);
+    let mut target = Target::new(common::fixture(mode.name, transport));
     let silent = matches!(mode.expected.answer, Some(fixtures::Answer::Silent | fixtures::Answer::Malformed))
         && !mode.expected.faults.contains(&fixtures::Fault::Oversized);
     target.timeouts.call = if silent { SILENCE } else { CALL };
@@ -149,15 +136,6 @@ fn target(mode: &Mode, transport: Transport) -> Target {
         _ => CALL,
     };
     target
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-#[allow(clippy::disallowed_methods, reason = "a test hands its own environment on")]
-fn environment() -> BTreeMap<OsString, OsString> {
-    std::env::vars_os().collect()
 }
 
 fn how_it_failed(error: &ConnectError) -> String {

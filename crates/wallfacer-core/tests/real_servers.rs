@@ -1,9 +1,9 @@
 //! Servers that nobody here wrote, pinned and installed by `scripts/real-servers` into `WALLFACER_REAL_SERVERS`:
 //! each is reached, listed and called, over each transport and in each era that it speaks.
 
-use std::collections::BTreeMap;
+mod common;
+
 use std::ffi::OsString;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use wallfacer_core::catalogue::{Catalogue, End, discover};
 use wallfacer_core::observe::{Answer, observe};
 use wallfacer_core::run::{Call, execute};
-use wallfacer_core::target::{Command, Endpoint, EndpointKind, Era, Protocol, Reach, Target, Version};
+use wallfacer_core::target::{Command, Era, Protocol, Reach, Target, Version};
 use wallfacer_core::wire::{Connector, Server};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -41,7 +41,7 @@ fn everything_over_stdio() {
 #[test]
 fn everything_over_streamable_http() {
     let Some(root) = installed() else { return };
-    let (port, url) = address("mcp");
+    let (port, url) = common::address("mcp");
     let mut server = everything(&root, &["streamableHttp"], Some(url));
     server.command.environment.set.insert("PORT".to_owned(), port.to_string());
     check(&server, Protocol::Auto, Version::V2025_11_25);
@@ -50,7 +50,7 @@ fn everything_over_streamable_http() {
 #[test]
 fn everything_over_http_and_sse() {
     let Some(root) = installed() else { return };
-    let (port, url) = address("sse");
+    let (port, url) = common::address("sse");
     let mut server = everything(&root, &["sse"], Some(url));
     server.command.environment.set.insert("PORT".to_owned(), port.to_string());
     check(&server, Protocol::Auto, Version::V2025_11_25);
@@ -93,7 +93,7 @@ fn the_python_sdk_in_both_eras_over_stdio() {
 #[test]
 fn the_python_sdk_in_both_eras_over_http() {
     let Some(root) = installed() else { return };
-    let (port, url) = address("mcp");
+    let (port, url) = common::address("mcp");
     let arguments = [root.join("python_sdk.py").into_os_string(), port.to_string().into()];
     check_both_eras(&adder(Command::new(root.join("python/bin/python"), arguments), Some(url)));
 }
@@ -108,7 +108,7 @@ fn the_rust_sdk_in_both_eras_over_stdio() {
 #[test]
 fn the_rust_sdk_in_both_eras_over_http() {
     let Some(root) = installed() else { return };
-    let (port, url) = address("mcp");
+    let (port, url) = common::address("mcp");
     let command = Command::new(root.join("rmcp/release/rmcp-server"), [port.to_string()]);
     check_both_eras(&adder(command, Some(url)));
 }
@@ -122,9 +122,8 @@ fn check_both_eras(server: &Known) {
 
 /// Connects as wished, lists, calls once, and sees nothing that should not be there.
 fn check(known: &Known, wish: Protocol, spoken: Version) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let mut connector = Connector::new(target(known, wish), environment());
+    common::wait_for(async {
+        let mut connector = Connector::new(target(known, wish), common::environment());
         let (mut connection, server) = connector.open().await.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(server.protocol, spoken, "{wish:?}");
         let timeouts = connector.target().timeouts.clone();
@@ -159,10 +158,7 @@ fn target(known: &Known, wish: Protocol) -> Target {
     let command = known.command.clone();
     let mut target = Target::new(match &known.url {
         None => Reach::Command(command),
-        Some(url) => {
-            let endpoint = Endpoint { url: url.clone(), headers: Vec::new(), kind: EndpointKind::Auto };
-            Reach::Both { command, endpoint }
-        }
+        Some(url) => common::listening(command, url.clone()),
     });
     target.protocol = wish;
     target.timeouts.startup = PATIENCE;
@@ -200,14 +196,4 @@ fn everything(root: &Path, arguments: &[&str], url: Option<String>) -> Known {
 
 fn adder(command: Command, url: Option<String>) -> Known {
     Known { command, url, tool: "add", arguments: json!({ "a": 20, "b": 22 }), answer: "42", tools: 2 }
-}
-
-fn address(path: &str) -> (u16, String) {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    (port, format!("http://127.0.0.1:{port}/{path}"))
-}
-
-#[allow(clippy::disallowed_methods, reason = "a test hands its own environment on")]
-fn environment() -> BTreeMap<OsString, OsString> {
-    std::env::vars_os().collect()
 }

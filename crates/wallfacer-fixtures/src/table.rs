@@ -126,7 +126,7 @@ static MODES: &[Mode] = &[
         "lone-surrogate",
         "Has half of a surrogate pair in the text.",
         EVERYWHERE,
-        answers(Malformed, &[LoneSurrogate]),
+        answers(Completed, &[LoneSurrogate]),
     ),
     mode(
         "duplicate-key",
@@ -140,7 +140,7 @@ static MODES: &[Mode] = &[
         EVERYWHERE,
         answers(Completed, &[BigNumber]),
     ),
-    mode("deep-reply", "Nests the result 10,000 deep.", EVERYWHERE, answers(Malformed, &[TooDeep])),
+    mode("deep-reply", "Nests the result 10,000 deep.", EVERYWHERE, answers(Completed, &[TooDeep])),
     // Messages that are no answer.
     mode("batch-reply", "Wraps the reply in a batch.", EVERYWHERE, answers(Malformed, &[Batch])),
     mode("not-an-object", "Replies with a bare string.", EVERYWHERE, answers(Malformed, &[NotAnObject])),
@@ -160,7 +160,7 @@ static MODES: &[Mode] = &[
     mode(
         "id-less-error",
         "Sends an error without an id in place of the reply.",
-        EVERYWHERE,
+        ONE_STREAM,
         answers(Malformed, &[NoId]),
     ),
     mode(
@@ -277,6 +277,8 @@ struct Over {
 
 const EVERYWHERE: Over = Over { stdio: true, http: true, legacy_sse: true };
 const NOT_LEGACY_SSE: Over = Over { legacy_sse: false, ..EVERYWHERE };
+/// Where replies to all requests share one stream; over Streamable HTTP each has its own, and needs no id to be matched.
+const ONE_STREAM: Over = Over { http: false, ..EVERYWHERE };
 const STDIO: Over = Over { stdio: true, http: false, legacy_sse: false };
 const HTTP: Over = Over { stdio: false, http: true, legacy_sse: false };
 
