@@ -13,6 +13,8 @@ use crate::wire::{Remark, shortened};
 /// Widths at which server text is cut; the JSON document has all of it.
 const NAME: usize = 60;
 const LINE: usize = 100;
+/// With what stands before it, prose fits the 80 columns of a terminal.
+const PROSE: usize = 66;
 /// Entries of one list that are shown.
 const MAX_SHOWN: usize = 200;
 
@@ -37,7 +39,7 @@ fn identity(out: &mut String, seen: &Examination) {
     row(out, "Started", &format!("in {}{}", time(server.startup), latency(&seen.round_trips)));
     row(out, "Claims", &claims(seen));
     if let Some(instructions) = &server.instructions {
-        row(out, "Says", &format!("\"{}\"", shortened(instructions, LINE)));
+        row(out, "Says", &format!("\"{}\"", shortened(instructions, PROSE)));
     }
     row(out, "Machine", &format!("when the run ends, the server's {} is ended", seen.machine.kind));
 }
@@ -77,7 +79,7 @@ fn tools(out: &mut String, catalogue: &Catalogue) {
     for tool in listing.entries.iter().take(MAX_SHOWN) {
         let _infallible = writeln!(out, "  {}{}", signature(tool), hints(&tool.annotations));
         if let Some(description) = &tool.description {
-            let _infallible = writeln!(out, "      {}", shortened(description, LINE));
+            let _infallible = writeln!(out, "      {}", shortened(description, PROSE));
         }
     }
     closing(out, listing);
