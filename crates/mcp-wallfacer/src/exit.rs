@@ -75,8 +75,7 @@ impl From<ConnectError> for Failure {
     }
 }
 
-/// An error and its causes in one line; a cause that was said already is not said again, and the system's number for
-/// it says nothing to a reader.
+/// An error and its causes in one line; a cause that was said already is not said again.
 fn sentence(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -87,8 +86,13 @@ fn sentence(error: &dyn Error) -> String {
         }
         cause = error.source();
     }
+    without_number(&text).to_owned()
+}
+
+/// The system's number for an error says nothing to a reader who has its words.
+pub fn without_number(text: &str) -> &str {
     match text.rfind(" (os error ") {
-        Some(number) if text.ends_with(')') => text[..number].to_owned(),
+        Some(number) if text.ends_with(')') => &text[..number],
         _ => text,
     }
 }

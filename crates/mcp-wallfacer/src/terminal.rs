@@ -3,9 +3,12 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
+use clap::builder::Styles;
+use clap::builder::styling::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wallfacer_core::event::{Event, Listener};
 
+use crate::environment;
 use crate::exit::{Exit, Failure};
 
 /// Prints a report. Somebody who stops reading early (`| head`) is no failure.
@@ -19,17 +22,23 @@ pub fn print(text: &str) -> io::Result<()> {
 
 /// Says why a command could not do its work.
 pub fn show_failure(failure: &Failure) -> Exit {
-    say("error", &failure.message);
+    let styles = Styles::styled();
+    say("error:", styles.get_error(), &failure.message);
     failure.exit
 }
 
 /// One line beside the report.
 pub fn note(text: &str) {
-    say("note", text);
+    say("note:", Styles::styled().get_header(), text);
 }
 
-fn say(kind: &str, text: &str) {
-    let _nobody_to_tell = writeln!(io::stderr().lock(), "{kind}: {text}");
+/// In the colours of the messages about usage, where those have some.
+fn say(kind: &str, style: &Style, text: &str) {
+    let coloured = io::stderr().is_terminal()
+        && environment::variable("NO_COLOR").is_none_or(|value| value.is_empty())
+        && environment::variable("TERM").is_none_or(|terminal| terminal != "dumb");
+    let style = if coloured { *style } else { Style::new() };
+    let _nobody_to_tell = writeln!(io::stderr().lock(), "{style}{kind}{style:#} {text}");
 }
 
 /// Shows what goes on, where a person is watching.

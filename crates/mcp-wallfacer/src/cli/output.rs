@@ -1,5 +1,6 @@
 //! Where a report goes: `--format`, `-o` and the event log, the same for every command.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::log::Log;
 
 use super::redaction::{Redacted, Redaction};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, without_number};
 use crate::terminal::{self, Progress};
 
 #[derive(Debug, Args)]
@@ -48,9 +49,9 @@ impl OutputArgs {
     /// Hands the report over.
     pub fn deliver(&self, text: &str) -> Result<Exit, Failure> {
         match &self.output {
-            Some(path) => {
-                std::fs::write(path, text).map(|()| Exit::Clean).map_err(|error| cannot_write(path, &error))
-            }
+            Some(path) => std::fs::write(path, text)
+                .map(|()| Exit::Clean)
+                .map_err(|error| cannot_write(&quoted(path), &error)),
             None => print(text),
         }
     }
@@ -83,28 +84,30 @@ impl Listener for Listeners {
 
 /// Prints a report to stdout.
 pub fn print(text: &str) -> Result<Exit, Failure> {
-    terminal::print(text).map(|()| Exit::Clean).map_err(|error| Failure {
-        exit: Exit::OurFault,
-        message: format!("cannot write to standard output: {error}"),
-    })
+    terminal::print(text).map(|()| Exit::Clean).map_err(|error| cannot_write("to standard output", &error))
 }
 
 fn create(path: &Path) -> Result<File, Failure> {
-    File::create(path).map_err(|error| cannot_write(path, &error))
+    File::create(path).map_err(|error| cannot_write(&quoted(path), &error))
 }
 
 fn check_place(path: &Path) -> Result<(), Failure> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
-        return Err(cannot_write(path, &"it is a directory; name a file in it"));
+        return Err(cannot_write(&quoted(path), &"it is a directory; name a file in it"));
     }
     if !directory.is_dir() {
-        let reason = format!("there is no directory `{}`; make it first", directory.display());
-        return Err(cannot_write(path, &reason));
+        let reason = format!("there is no directory {}; make it first", quoted(directory));
+        return Err(cannot_write(&quoted(path), &reason));
     }
     Ok(())
 }
 
-fn cannot_write(path: &Path, reason: &dyn std::fmt::Display) -> Failure {
-    Failure { exit: Exit::Usage, message: format!("cannot write `{}`: {reason}", path.display()) }
+fn quoted(path: &Path) -> String {
+    format!("`{}`", path.display())
+}
+
+fn cannot_write(what: &str, reason: &dyn Display) -> Failure {
+    let message = format!("cannot write {what}: {reason}");
+    Failure { exit: Exit::Usage, message: without_number(&message).to_owned() }
 }

@@ -213,3 +213,18 @@ fn a_reader_who_stops_early_is_no_error() {
         assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""), "{args:?}");
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_report_that_cannot_be_written_is_told() {
+    let world = World::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = world.command(&["doctor", "--demo"]);
+    command.stdout(full);
+    let outcome = world.finish(command);
+    outcome.assert_fails(2);
+    assert_shown("stdout_full", &outcome);
+    let outcome = world.run(&["doctor", "--demo", "-o", "/dev/full"]);
+    outcome.assert_fails(2);
+    assert_shown("output_full", &outcome);
+}

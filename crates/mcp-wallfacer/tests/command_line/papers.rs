@@ -98,3 +98,18 @@ fn manual_pages_into_a_directory_that_does_not_exist() {
     outcome.assert_fails(2);
     assert_shown("man_into_no_directory", &outcome);
 }
+
+#[test]
+fn every_command_in_the_page_on_targets_is_one() {
+    let page = include_str!("../../../../docs/targets.md");
+    let lines: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("wallfacer ")).collect();
+    assert!(lines.len() >= 8, "the page has examples");
+    for line in lines {
+        let typed = line.split(" #").next().unwrap();
+        let (flags, _command) = typed.split_once(" -- ").unwrap_or((typed, ""));
+        // With --help at the end everything before it is read, and nothing is done.
+        let asked = format!("exec {:?} {flags} --help", env!("CARGO_BIN_EXE_wallfacer"));
+        let output = Command::new("sh").args(["-c", &asked]).output().unwrap();
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
