@@ -8,6 +8,8 @@ pub mod wire;
 
 pub mod catalogue;
 
+pub mod plan;
+
 pub mod run;
 
 pub mod observe;

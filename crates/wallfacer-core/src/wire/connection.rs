@@ -647,19 +647,21 @@ impl Connection {
 
     fn take_noise(&mut self, incoming: Incoming, request: Option<i64>) {
         self.strays.add(&incoming, None);
-        if let Some(whole) = self.split.add(&incoming.bytes, self.bounds.nesting)
+        let oversized = incoming.faults.has(Fault::Oversized);
+        // Too long to be read, so its id is unknown; but where one answer is due, this was to be it.
+        if oversized
+            && self.waiting.len() == 1
+            && let Some((_, waiting)) = self.waiting.pop_first()
+        {
+            return self.settle_broken(waiting, incoming, Fault::Oversized);
+        }
+        if !oversized
+            && let Some(whole) = self.split.add(&incoming.bytes, self.bounds.nesting)
             && let Content::Reply { id: Some(id), .. } = &whole.content
             && let Some(waiting) = id.as_ours().and_then(|id| self.waiting.remove(&id))
         {
             self.strays.forget(Fault::NotJson, self.split.lines());
             return self.settle_broken(waiting, whole, Fault::SplitOverLines);
-        }
-        // Too long to be read, so its id is unknown; but where one answer is due, this was to be it.
-        if incoming.faults.has(Fault::Oversized)
-            && self.waiting.len() == 1
-            && let Some((_, waiting)) = self.waiting.pop_first()
-        {
-            return self.settle_broken(waiting, incoming, Fault::Oversized);
         }
         self.keep_partial(request, incoming, None);
     }

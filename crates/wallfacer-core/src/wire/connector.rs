@@ -28,6 +28,8 @@ use crate::target::{Command, Endpoint, EndpointKind, Era, Protocol, Reach, Shown
 const PROBE_GRACE: Duration = Duration::from_millis(250);
 /// Between two looks whether a server that we started listens yet.
 const PORT_PAUSE: Duration = Duration::from_millis(20);
+/// A server that we have just ended may need so long to let go of its port; whatever holds it longer is another.
+const PORT_RELEASE: Duration = Duration::from_secs(1);
 /// What of a server's own words goes into a message.
 const WORDS: usize = 160;
 
@@ -161,7 +163,7 @@ impl Connector {
                 return match sign {
                     Some((_, version)) => {
                         let fresh = self.channel(version, Style::Streamable).await?;
-                        let (fresh, result) = self.ask_discover(fresh, started).await?;
+                        let (fresh, result) = self.ask_discover(fresh, Instant::now()).await?;
                         Ok(Sign::Modern(Box::new((fresh, result)), version))
                     }
                     None => Ok(Sign::Legacy(Vec::new())),
@@ -397,11 +399,12 @@ impl Connector {
     /// Starts a server that listens, and waits until it does.
     async fn start_listener(&self, command: &Command, endpoint: &Endpoint) -> Result<Process, ConnectError> {
         let address = Address::parse(&endpoint.url).map_err(|error| ConnectError::Setup(error.into()))?;
+        self.await_free(&address).await?;
         let (process, pipes) = self.start(command)?;
         tokio::spawn(drain(pipes));
         let deadline = Instant::now() + self.target.timeouts.startup;
         loop {
-            if TcpStream::connect((address.host.as_str(), address.port)).await.is_ok() {
+            if listens(&address, deadline).await {
                 return Ok(process);
             }
             let server = self.started_as();
@@ -419,6 +422,18 @@ impl Connector {
                 return Err(ConnectError::Deaf { server, url, waited, stderr });
             }
         }
+    }
+
+    /// What listens already would answer in the place of the server that is to be started.
+    async fn await_free(&self, address: &Address) -> Result<(), ConnectError> {
+        let deadline = Instant::now() + PORT_RELEASE;
+        while listens(address, Instant::now() + PORT_RELEASE).await {
+            if Instant::now() >= deadline {
+                return Err(ConnectError::Taken { server: self.started_as(), url: self.name() });
+            }
+            tokio::time::sleep(PORT_PAUSE).await;
+        }
+        Ok(())
     }
 
     fn first_style(&self) -> Style {
@@ -499,6 +514,11 @@ fn telling(first: ConnectError, second: ConnectError) -> ConnectError {
         ConnectError::HttpStatus { .. } | ConnectError::Malformed { method: "GET", .. } => first,
         other => other,
     }
+}
+
+async fn listens(address: &Address, deadline: Instant) -> bool {
+    let connecting = TcpStream::connect((address.host.as_str(), address.port));
+    tokio::time::timeout_at(deadline, connecting).await.is_ok_and(|connected| connected.is_ok())
 }
 
 /// Reads what a listening server prints, so that it never blocks on it; its input stays open as long.

@@ -24,6 +24,10 @@ pub enum ConnectError {
     /// We started the server, and nothing listens where it should.
     #[error("{}", deaf(server, url, *waited, stderr))]
     Deaf { server: String, url: String, waited: Duration, stderr: String },
+    #[error(
+        "`{server}` was not started, for something listens at {url} already; stop that, or leave the command away to test it"
+    )]
+    Taken { server: String, url: String },
     #[error("{}", malformed(server, method, faults, sample))]
     Malformed { server: String, method: &'static str, faults: Faults, sample: String },
     #[error("`{server}` refused `{method}`: {message} (code {code}){}", refusal_advice(method, *code))]
@@ -115,6 +119,8 @@ fn malformed(server: &str, method: &str, faults: &Faults, sample: &str) -> Strin
         "; is this the address of an MCP server, or of a web page or proxy?"
     } else if faults.has(Fault::Redirect) {
         "; give --url the address of the server itself"
+    } else if faults.has(Fault::Oversized) {
+        "; --max-line lets longer ones in"
     } else if faults.has(Fault::NotJson) {
         "; a server must print nothing but its messages"
     } else {
@@ -142,7 +148,7 @@ fn status_text(server: &str, status: u16, body: &str) -> String {
         403 => "the server forbids it, check the credentials and the host name",
         404 | 405 => "is the path of the URL right?",
         502..=504 => "a proxy in front of the server does not reach it",
-        500.. => "the server failed, its own log may say why",
+        500 => "the server failed, its own log may say why",
         _ => "is this the address of an MCP server?",
     };
     format!("`{server}` answered with HTTP status {status}{}; {advice}", quoted(body))
@@ -150,7 +156,10 @@ fn status_text(server: &str, status: u16, body: &str) -> String {
 
 fn http_advice(error: &HttpError) -> &'static str {
     match error {
-        HttpError::Connect { .. } => "; is the server running? With `-- COMMAND` it is started first",
+        HttpError::Connect { reason, .. } if reason.contains("nothing listens") => {
+            "; is the server running? With `-- COMMAND` it is started first"
+        }
+        HttpError::Connect { .. } => "; check the host in the URL",
         HttpError::Tls { reason, .. } if reason.contains("InvalidContentType") => {
             "; if the server speaks plain HTTP, write http://"
         }

@@ -1,0 +1,144 @@
+//! A case is a small script, so that everything replays and minimises alike: a fuzzed call is a script of one
+//! step; a sequence, a malformed frame, a race are scripts too.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::frame::RawFrame;
+use super::payload;
+
+/// Steps to take on a fresh or a used server, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    pub subject: Subject,
+    pub intent: Intent,
+    pub steps: Vec<Step>,
+    pub seed: u64,
+}
+
+/// What of the server a case is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    Tool(String),
+    Resource(String),
+    Prompt(String),
+    /// Completion for a prompt or a resource template.
+    Completion(String),
+    Server,
+}
+
+/// Why the case is tried; for calls also whether their arguments keep to the declared schema.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Intent {
+    /// It failed before.
+    Stored,
+    /// Valid: an example of the server's own, or the simplest arguments.
+    Example,
+    /// Valid, drawn at random.
+    Valid,
+    /// Valid, at a limit of the schema that the text names.
+    Boundary(String),
+    /// Not valid, in the one way that the text names.
+    Invalid(String),
+    /// Hostile, of the kind that the text names; valid where the constraints allow it.
+    Adversarial { kind: String, valid: bool },
+    /// A frame that is no proper request, in the way that the text names.
+    Frame(String),
+}
+
+/// One thing to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Send a request and await its answer.
+    Call {
+        method: String,
+        /// Stored in a compact form, for some are huge.
+        #[serde(with = "payload::compacted")]
+        params: Map<String, Value>,
+    },
+    /// Send bytes as they are.
+    Raw(RawFrame),
+    /// Send the cheapest valid request of the era: whatever came before, it must be answered.
+    Probe,
+    /// Close the server's input.
+    CloseInput,
+    /// Send a signal to the server's process.
+    Signal(i32),
+    /// Go on with a fresh server.
+    Restart,
+}
+
+impl Case {
+    /// A script of one call of a tool.
+    pub fn tool(name: &str, arguments: Value, intent: Intent, seed: u64) -> Case {
+        let params =
+            Map::from_iter([("name".to_owned(), Value::from(name)), ("arguments".to_owned(), arguments)]);
+        let step = Step::Call { method: "tools/call".to_owned(), params };
+        Case { subject: Subject::Tool(name.to_owned()), intent, steps: vec![step], seed }
+    }
+
+    /// The one call that this case consists of, if it does.
+    pub fn single_call(&self) -> Option<(&str, &Map<String, Value>)> {
+        match &self.steps[..] {
+            [Step::Call { method, params }] => Some((method, params)),
+            _ => None,
+        }
+    }
+
+    /// The arguments of the one tool call that this case consists of.
+    pub fn arguments(&self) -> Option<&Value> {
+        let (method, params) = self.single_call()?;
+        (method == "tools/call").then(|| params.get("arguments")).flatten()
+    }
+}
+
+impl Subject {
+    /// The name for reports and folders; the server as a whole has none.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Subject::Tool(name)
+            | Subject::Resource(name)
+            | Subject::Prompt(name)
+            | Subject::Completion(name) => Some(name),
+            Subject::Server => None,
+        }
+    }
+
+    pub fn tool(&self) -> Option<&str> {
+        match self {
+            Subject::Tool(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+impl Intent {
+    /// Whether the arguments keep to the declared schema; none where there is no telling.
+    pub fn is_valid(&self) -> Option<bool> {
+        match self {
+            Intent::Example | Intent::Valid | Intent::Boundary(_) => Some(true),
+            Intent::Invalid(_) => Some(false),
+            Intent::Adversarial { valid, .. } => Some(*valid),
+            Intent::Stored | Intent::Frame(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_case_reads_back_as_it_was_written() {
+        let mut case = Case::tool("search", json!({ "q": "x".repeat(100_000) }), Intent::Valid, 7);
+        case.steps.push(Step::Raw(RawFrame::new(b"\xff{".to_vec(), None)));
+        case.steps.extend([Step::Probe, Step::Signal(15), Step::Restart, Step::CloseInput]);
+        let text = serde_json::to_string(&case).unwrap();
+        assert!(text.len() < 1_000, "{} bytes", text.len());
+        assert_eq!(serde_json::from_str::<Case>(&text).unwrap(), case);
+    }
+}
