@@ -9,7 +9,7 @@ use wallfacer_core::target::{FileConfig, Flags, Surroundings, resolve};
 use wallfacer_core::wire::Connector;
 
 use super::units;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, without_number};
 use crate::{environment, terminal};
 
 /// Which server, and how to get at it.
@@ -105,7 +105,7 @@ impl TargetArgs {
 pub fn working_directory() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|error| Failure {
         exit: Exit::Usage,
-        message: format!("cannot tell the working directory: {error}"),
+        message: format!("cannot tell the working directory: {}", without_number(&error.to_string())),
     })
 }
 

@@ -14,7 +14,10 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 =
         number.parse().map_err(|_| format!("`{text}` is no duration; write 500ms, 30s, 10m or 1h"))?;
-    Duration::try_from_secs_f64(number * seconds).map_err(|_| format!("`{text}` is too long a time"))
+    match Duration::try_from_secs_f64(number * seconds) {
+        Ok(Duration::ZERO) => Err(format!("`{text}` is no time to wait; write 500ms, 30s, 10m or 1h")),
+        duration => duration.map_err(|_| format!("`{text}` is too long a time")),
+    }
 }
 
 /// A number of bytes.
@@ -47,7 +50,7 @@ mod tests {
         for (text, millis) in cases {
             assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
         }
-        for text in ["", "s", "5 parsecs", "-1s", "1e99h", "..s"] {
+        for text in ["", "s", "5 parsecs", "-1s", "1e99h", "..s", "0", "0ms"] {
             assert!(duration(text).is_err(), "{text}");
         }
     }

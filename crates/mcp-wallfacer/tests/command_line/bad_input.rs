@@ -96,6 +96,11 @@ fn a_server_that_answers_with_text() {
 }
 
 #[test]
+fn a_server_that_sends_more_than_is_read() {
+    refused("answer_too_long", 3, &World::new(), &["--max-line", "64", "--", &fixture(), "correct"]);
+}
+
+#[test]
 fn a_server_of_an_unknown_version() {
     refused("unknown_version", 3, &World::new(), &["--", &fixture(), "wrong-version-in-initialize"]);
 }
@@ -216,6 +221,7 @@ fn words_that_a_flag_does_not_know() {
         ("wrong_format", "--format=yaml"),
         ("wrong_duration", "--timeout=5 parsecs"),
         ("negative_duration", "--startup-timeout=-1s"),
+        ("no_duration", "--timeout=0"),
         ("endless_duration", "--probe-timeout=999999999999999999999h"),
         ("wrong_size", "--max-line=1TB"),
         ("endless_size", "--max-line=99999999999999999999GiB"),
@@ -247,6 +253,20 @@ fn an_output_file_that_cannot_be_written_is_told_before_the_server_is_started() 
     refused("output_into_no_directory", 2, &world, &[&["-o", "reports/doctor.txt"], &server[..]].concat());
     refused("output_is_a_directory", 2, &world, &[&["-o", ".git"], &server[..]].concat());
     refused("events_into_no_directory", 2, &world, &[&["--events", "logs/a"], &server[..]].concat());
+}
+
+#[test]
+fn a_working_directory_that_is_gone() {
+    let world = World::new();
+    // The shell enters it, takes it away, and becomes the command.
+    let script = r#"mkdir gone && cd gone && rmdir ../gone && exec "$0" doctor --demo"#;
+    let command = world.command(&[""]);
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell.args(["-c", script]).arg(command.get_program()).current_dir(world.here());
+    shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let outcome = world.finish(shell);
+    outcome.assert_fails(2);
+    assert_eq!(outcome.stderr, "error: cannot tell the working directory: No such file or directory\n");
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn a_broken_configuration_is_not_in_the_way_of_a_server_that_is_named() {
 
 #[test]
 fn the_environment_of_a_server_can_be_set_and_cleared() {
-    let script = format!(r#"test "$A/$B/$C" = 1//3 && exec {} correct; exit 9"#, fixture());
+    let script = format!(r#"test "$A/$B/$C" = 1//3 && exec '{}' correct; exit 9"#, fixture());
     let world = World::new();
     let mut command = world.command(&[
         "doctor",
@@ -181,7 +181,7 @@ fn the_report_goes_to_the_file_alone() {
 
 #[test]
 fn the_servers_stderr_is_never_mixed_into_ours() {
-    let script = format!("echo NOISE >&2; exec {} correct", fixture());
+    let script = format!("echo NOISE >&2; exec '{}' correct", fixture());
     let outcome = World::new().run(&["doctor", "--", "sh", "-c", &script]);
     outcome.assert_succeeds();
     assert!(!outcome.stdout.contains("NOISE\n"), "{outcome}");

@@ -5,7 +5,7 @@ use crate::world::{Outcome, World, assert_shown, fixture};
 /// Checks how it is called, then is the fixture.
 fn runtime(expected: &str) -> String {
     format!(
-        r#"test "$*" = '{expected}' || {{ echo "called with $*" >&2; exit 9; }}; exec {} correct"#,
+        r#"test "$*" = '{expected}' || {{ echo "called with $*" >&2; exit 9; }}; exec '{}' correct"#,
         fixture()
     )
 }

@@ -27,11 +27,10 @@ fn a_closed_port() {
 }
 
 #[test]
-fn a_host_that_does_not_exist() {
-    // The words behind it are the system's own.
-    let outcome = World::new().run(&["doctor", "--url", "http://no-such-host.invalid/mcp"]);
-    outcome.assert_fails(3);
-    assert!(outcome.stderr.starts_with("error: cannot reach no-such-host.invalid: "), "{outcome}");
+fn a_port_that_another_server_holds() {
+    let port = site(|_| response("200 OK", HTML, "another")).to_string();
+    let (url, server) = (format!("http://127.0.0.1:{port}/mcp"), fixture());
+    failed("port_taken", &["--url", &url, "--", &server, "correct", "--http", "--port", &port]);
 }
 
 #[test]

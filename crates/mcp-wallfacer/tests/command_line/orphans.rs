@@ -28,7 +28,7 @@ impl Run {
         let mark = format!("{MARK}={name}-{}", std::process::id());
         let script = format!(
             "setsid sh -c 'echo up > grandchild.new; mv grandchild.new grandchild; exec sleep 600' \
-             >/dev/null 2>&1 </dev/null & exec {} {mode}",
+             >/dev/null 2>&1 </dev/null & exec '{}' {mode}",
             fixture()
         );
         let mut command = world.command(&["doctor", "--startup-timeout", "10m", "--", "sh", "-c", &script]);
@@ -47,8 +47,8 @@ impl Run {
     }
 
     fn signal(&self, signal: &str) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        let command = format!("kill -{signal} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
     }
 
     /// Waits for the end of the command, and then for the end of everything else.
@@ -97,21 +97,21 @@ fn nothing_is_left_after_ctrl_c() {
         return;
     };
     let run = Run::start("int", "never-answers").up();
-    run.signal("-INT");
+    run.signal("INT");
     assert_ne!(run.ends(), Some(0));
 }
 
 #[test]
 fn nothing_is_left_after_sigterm() {
     let run = Run::start("term", "never-answers").up();
-    run.signal("-TERM");
+    run.signal("TERM");
     assert_ne!(run.ends(), Some(0));
 }
 
 #[test]
 fn nothing_is_left_after_sigkill() {
     let run = Run::start("kill", "never-answers").up();
-    run.signal("-KILL");
+    run.signal("KILL");
     assert_eq!(run.ends(), None);
 }
 
