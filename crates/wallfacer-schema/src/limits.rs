@@ -37,7 +37,7 @@ impl Default for Limits {
             depth: 64,
             tries: 48,
             steps: 200_000,
-            judge_steps: 2_000_000,
+            judge_steps: 500_000,
             plans: 20_000,
             variants: 2_000,
             shrinks: 2_000,

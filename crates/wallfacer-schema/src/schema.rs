@@ -53,8 +53,16 @@ impl Schema {
             let goal = self.root_goal(hard)?;
             for _ in 0..ROOT_TRIES {
                 match Maker::new(planning, choices, pool).make(goal) {
-                    Ok(value) if self.judge(&value) == Judgement::Valid => return Ok(value),
-                    Ok(_) => failed = Some(Unable::unsupported("", "search", "the value made did not pass the test")),
+                    Ok(value) => match self.judge(&value) {
+                        Judgement::Valid => return Ok(value),
+                        Judgement::Invalid => {
+                            failed = Some(Unable::unsupported("", "search", "the value made did not pass the test"));
+                        }
+                        Judgement::Undecided => {
+                            let why = format!("a value cannot be judged in {} steps", self.limits.judge_steps);
+                            return Err(Unable::unsupported("", "search", why));
+                        }
+                    },
                     Err(unable @ Unable::Unsatisfiable { .. }) => return Err(unable),
                     Err(unable) => {
                         failed = Some(unable);
@@ -83,12 +91,17 @@ impl Schema {
     }
 
     pub fn judge(&self, value: &Value) -> Judgement {
-        Judge::new(&self.nodes, self.limits.judge_steps).judge(ROOT, value)
+        self.new_judge().judge(ROOT, value)
     }
 
     /// What is wrong with a value; empty when nothing is.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
-        Judge::new(&self.nodes, self.limits.judge_steps).violations(ROOT, value)
+        self.new_judge().violations(ROOT, value)
+    }
+
+    /// A judge that counts its steps over several values.
+    pub(crate) fn new_judge(&self) -> Judge<'_> {
+        Judge::new(&self.nodes, self.limits.judge_steps)
     }
 
     pub(crate) fn planning(&self) -> Planning<'_> {

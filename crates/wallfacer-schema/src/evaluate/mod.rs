@@ -13,11 +13,15 @@ use crate::{
 };
 use marks::Marks;
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// Deepest chain of schemas followed; keeps the stack small. Deeper values are undecided.
 const MAX_DEPTH: usize = 180;
 /// Violations that are listed for one value.
 const MAX_VIOLATIONS: usize = 200;
+/// After so many steps answers are remembered: schemas that refer to the same place again and again would
+/// otherwise double the work with each level, while ordinary ones end long before.
+const STEPS_BEFORE_MEMORY: usize = 3_000;
 
 /// Whether a value satisfies a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,9 @@ pub(crate) struct Judge<'n> {
     depth: usize,
     undecided: bool,
     listed: Option<Listed>,
+    used: usize,
+    /// By schema and address of the value, which stays in place while it is judged.
+    memory: HashMap<(NodeId, *const Value), bool>,
 }
 
 #[derive(Default)]
@@ -44,26 +51,34 @@ struct Listed {
 
 impl<'n> Judge<'n> {
     pub(crate) fn new(nodes: &'n [Node], steps: usize) -> Judge<'n> {
-        Judge { nodes, steps, depth: 0, undecided: false, listed: None }
+        Judge { nodes, steps, depth: 0, undecided: false, listed: None, used: 0, memory: HashMap::new() }
+    }
+
+    /// Steps taken so far.
+    pub(crate) fn used(&self) -> usize {
+        self.used
     }
 
     pub(crate) fn judge(&mut self, schema: NodeId, value: &Value) -> Judgement {
+        self.memory.clear();
         let holds = self.holds(schema, value, None);
         self.judgement(holds)
     }
 
     /// Only the node's own keywords: what it combines, refers to or makes conditional is left out.
     pub(crate) fn judge_leaf(&mut self, schema: NodeId, value: &Value) -> Judgement {
+        self.memory.clear();
         let node = &self.nodes[schema.0 as usize];
         let holds = !node.never && self.leaf(node, value, None);
         self.judgement(holds)
     }
 
     /// Every violation that can be named, those inside failing branches included.
-    pub(crate) fn violations(mut self, schema: NodeId, value: &Value) -> Vec<Violation> {
+    pub(crate) fn violations(&mut self, schema: NodeId, value: &Value) -> Vec<Violation> {
+        self.memory.clear();
         self.listed = Some(Listed::default());
         self.holds(schema, value, None);
-        self.listed.map(|listed| listed.violations).unwrap_or_default()
+        self.listed.take().map(|listed| listed.violations).unwrap_or_default()
     }
 
     fn judgement(&mut self, holds: bool) -> Judgement {
@@ -79,10 +94,20 @@ impl<'n> Judge<'n> {
             self.undecided = true;
             return false;
         }
+        let key = (schema, std::ptr::from_ref(value));
+        // Marks and listed violations are effects that a remembered answer would leave out.
+        let remembers = self.used > STEPS_BEFORE_MEMORY && marks.is_none();
+        if remembers && let Some(&known) = self.memory.get(&key) && (known || !self.lists()) {
+            return known;
+        }
         self.steps -= 1;
+        self.used += 1;
         self.depth += 1;
         let holds = self.holds_here(schema, value, marks);
         self.depth -= 1;
+        if remembers && !self.undecided {
+            self.memory.insert(key, holds);
+        }
         holds
     }
 
@@ -234,7 +259,7 @@ impl<'n> Judge<'n> {
     }
 
     fn lists(&self) -> bool {
-        self.listed.is_some()
+        self.listed.as_ref().is_some_and(|listed| listed.violations.len() < MAX_VIOLATIONS)
     }
 
     fn broken(&mut self, rule: Rule, message: impl FnOnce() -> String) -> bool {

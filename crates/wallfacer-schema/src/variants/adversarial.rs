@@ -45,11 +45,11 @@ pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Adversarial>, Una
     let mut found: Vec<Adversarial> = Vec::new();
     let mut seen = BTreeSet::new();
     let count = Cell::new(0);
-    let workshop = Workshop::new(schema.planning(), pool);
+    let workshop = Workshop::new(schema, pool);
     let goal = schema.root_goal(false)?;
     let mut refused = Vec::new();
     let mut take = |whole: Whole<Tag>| {
-        let conforms = schema.judge(&whole.value) == Judgement::Valid;
+        let conforms = workshop.judge(&whole.value) == Judgement::Valid;
         let (attack, kind) = *whole.tag;
         let made = Adversarial { value: whole.value, at: whole.at, attack, kind, conforms };
         if !conforms {
@@ -60,7 +60,7 @@ pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Adversarial>, Una
         }
         conforms
     };
-    Walk::new(&workshop, &offer, &mut take, &|| count.get() >= schema.limits().variants).visit(goal);
+    Walk::new(&workshop, &offer, &mut take, &|| workshop.is_spent() || count.get() >= schema.limits().variants).visit(goal);
     // What the constraints refuse is still worth a try, once per place and attack.
     let mut tried: BTreeSet<(String, Attack)> = found.iter().map(|made| (made.at.clone(), made.attack)).collect();
     refused.retain(|made| tried.insert((made.at.clone(), made.attack)));

@@ -38,17 +38,17 @@ pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Boundary>, Unable
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     let count = Cell::new(0);
-    let workshop = Workshop::new(schema.planning(), pool);
+    let workshop = Workshop::new(schema, pool);
     let goal = schema.root_goal(false)?;
     let mut take = |whole: Whole<String>| {
-        let valid = schema.judge(&whole.value) == Judgement::Valid;
+        let valid = workshop.judge(&whole.value) == Judgement::Valid;
         if valid && seen.insert(whole.value.to_string()) {
             found.push(Boundary { value: whole.value, at: whole.at, limit: whole.tag.clone() });
             count.set(found.len());
         }
         valid
     };
-    Walk::new(&workshop, &offer, &mut take, &|| count.get() >= schema.limits().variants).visit(goal);
+    Walk::new(&workshop, &offer, &mut take, &|| workshop.is_spent() || count.get() >= schema.limits().variants).visit(goal);
     Ok(found)
 }
 

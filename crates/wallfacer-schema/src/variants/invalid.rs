@@ -37,13 +37,13 @@ pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Invalid>, Unable>
     let mut found: Vec<Invalid> = Vec::new();
     let mut seen = HashSet::new();
     let count = Cell::new(0);
-    let workshop = Workshop::new(schema.planning(), pool);
+    let workshop = Workshop::new(schema, pool);
     let goal = schema.root_goal(false)?;
     let mut take = |whole: Whole<Rule>| {
-        if schema.judge(&whole.value) != Judgement::Invalid {
+        if workshop.judge(&whole.value) != Judgement::Invalid {
             return false;
         }
-        if let Some(violation) = name(schema, &whole)
+        if let Some(violation) = name(&workshop, &whole)
             && seen.insert(whole.value.to_string())
         {
             found.push(Invalid { value: whole.value, violation });
@@ -51,13 +51,13 @@ pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Invalid>, Unable>
         }
         true
     };
-    Walk::new(&workshop, &offer, &mut take, &|| count.get() >= schema.limits().variants).visit(goal);
+    Walk::new(&workshop, &offer, &mut take, &|| workshop.is_spent() || count.get() >= schema.limits().variants).visit(goal);
     Ok(found)
 }
 
 /// The violation that was meant, or else what the evaluator finds nearest to the place.
-fn name(schema: &Schema, whole: &Whole<Rule>) -> Option<Violation> {
-    let violations = schema.violations(&whole.value);
+fn name(workshop: &Workshop, whole: &Whole<Rule>) -> Option<Violation> {
+    let violations = workshop.violations(&whole.value);
     let here = |violation: &&Violation| violation.at == whole.at;
     let meant = violations.iter().filter(here).find(|violation| violation.rule == *whole.tag);
     let near = || violations.iter().find(here).or_else(|| violations.iter().find(|v| v.at.starts_with(&whole.at)));

@@ -3,11 +3,15 @@
 
 use crate::{
     choices::Choices,
+    compile::ROOT,
     error::Unable,
+    evaluate::Judgement,
     generate::Maker,
     number::equal,
     plan::{GoalId, Plan, Planning, shape, shape::Shape},
     pool::Pool,
+    schema::Schema,
+    violation::Violation,
 };
 use serde_json::Value;
 use std::{cell::Cell, collections::BTreeSet, sync::Arc};
@@ -16,15 +20,40 @@ const SEEDS: [u64; 4] = [1, 2, 3, 4];
 /// A list may take so many times the steps of a single value.
 const PATIENCE: usize = 10;
 
+/// Steps of judging that a list may take in all.
+const MAX_JUDGED: usize = 5_000_000;
+
 pub(super) struct Workshop<'w> {
+    schema: &'w Schema,
     pub planning: Planning<'w>,
     pool: &'w Pool,
     steps: Cell<usize>,
+    judged: Cell<usize>,
 }
 
 impl<'w> Workshop<'w> {
-    pub(super) fn new(planning: Planning<'w>, pool: &'w Pool) -> Self {
-        Workshop { planning, pool, steps: Cell::new(planning.limits.steps * PATIENCE) }
+    pub(super) fn new(schema: &'w Schema, pool: &'w Pool) -> Self {
+        let steps = Cell::new(schema.limits().steps * PATIENCE);
+        Workshop { schema, planning: schema.planning(), pool, steps, judged: Cell::new(0) }
+    }
+
+    pub(super) fn judge(&self, value: &Value) -> Judgement {
+        let mut judge = self.schema.new_judge();
+        let judgement = judge.judge(ROOT, value);
+        self.judged.set(self.judged.get() + judge.used());
+        judgement
+    }
+
+    pub(super) fn violations(&self, value: &Value) -> Vec<Violation> {
+        let mut judge = self.schema.new_judge();
+        let violations = judge.violations(ROOT, value);
+        self.judged.set(self.judged.get() + judge.used());
+        violations
+    }
+
+    /// Whether so much has been done that the list ends here.
+    pub(super) fn is_spent(&self) -> bool {
+        self.judged.get() >= MAX_JUDGED || self.steps.get() == 0
     }
 
     pub(super) fn plan(&self, goal: GoalId) -> Arc<Plan> {
