@@ -1,1 +1,55 @@
-//! Placeholder opening, replaced as the crate is written.
+//! The rule language: a YAML file in, verdicts about calls out. Nothing here waits, reads a file, prints or looks at a clock.
+//!
+//! ```text
+//! text ─ yaml ─▶ RuleFile ─ file, read ─▶ Rules ─ block ─▶ Rule ─ evaluate ─▶ Verdict
+//! ```
+//!
+//! - [`RuleFile`] is a file as typed, every part with its place; [`Rules`] is what it means, with everything compiled.
+//! - [`Rules::expand`] makes one [`Rule`] per tool of rules that are about every tool.
+//! - [`evaluate`](fn@evaluate) and [`Rule::judge`] decide about one call; [`Step::judge`] about one step of a [`Sequence`].
+//! - [`Draft::resolve`] puts together what is sent.
+//! - [`test_offline`] tries rules on the fixtures beside them.
+//!
+//! A placeholder is never filled in text that is then read again, what could not be observed is
+//! [`Verdict::Unknown`], and work on what a server sent is bounded.
+
+mod assertion;
+mod block;
+mod draft;
+mod evaluate;
+mod expr;
+mod file;
+mod fixture;
+mod generate;
+mod library;
+mod metadata;
+mod nearest;
+mod offline;
+mod path;
+mod problem;
+mod read;
+mod rule;
+mod rules;
+mod schema;
+mod sequence;
+mod source;
+mod text;
+mod tool;
+mod yaml;
+
+pub use assertion::Assertion;
+pub use draft::{Draft, Unresolved};
+pub use evaluate::{Context, Known, Verdict, evaluate};
+pub use file::RuleFile;
+pub use fixture::{Expect, Fixture, SequenceFixture};
+pub use generate::{Generate, Spec};
+pub use library::Compiled;
+pub use metadata::{Extended, Metadata, Parameter, ParameterType};
+pub use offline::{FixtureOutcome, FixtureResult, test_offline};
+pub use path::{Path, Root};
+pub use problem::{Problem, Problems};
+pub use rule::{Input, Origin, Rule};
+pub use rules::{Expansion, Loader, Rules, Skipped};
+pub use sequence::{Client, Outcome, Sequence, Step, Steps};
+pub use source::{Place, Source, Span};
+pub use tool::ToolShape;

@@ -1,0 +1,109 @@
+//! A rule about every tool in, one rule per tool (and per field) out.
+//! What the server calls its tools is put into the tree as names, never as text to be read again.
+
+use crate::file::{Filling, fill};
+use crate::library::Library;
+use crate::problem::Problem;
+use crate::read::{self, Desk, Fields, Keys, Selector};
+use crate::rule::{Origin, Rule};
+use crate::source::{Source, Span};
+use crate::tool::ToolShape;
+use crate::yaml::Node;
+use std::sync::Arc;
+
+const BLOCK: Keys = Keys {
+    what: "an item of `for_each_tool`",
+    names: &[("name", 1), ("description", 1), ("where", 1), ("apply", 1)],
+};
+/// Stands for any tool while a file is checked without a server.
+pub(crate) const SAMPLE_TOOL: &str = "example_tool";
+pub(crate) const SAMPLE_FIELD: &str = "example_field";
+
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub(crate) name: String,
+    description: Option<String>,
+    selector: Selector,
+    written_name: Node,
+    apply: Node,
+    source: Arc<Source>,
+    version: u32,
+    span: Span,
+}
+
+impl Block {
+    pub(crate) fn read(node: &Node, desk: &mut Desk<'_>) -> Option<Self> {
+        let fields = Fields::of(node, &BLOCK, desk)?;
+        let written_name = fields.required("name", desk)?.clone();
+        let selector = read::selector(fields.get("where"), desk);
+        let apply = fields.required("apply", desk)?.clone();
+        if !selector.is_about_fields() {
+            for (span, _) in node.placeholders().into_iter().filter(|(_, name)| *name == "field") {
+                let help = "say which fields are meant: where: { field: { type: string } }";
+                desk.error_with_help(
+                    span,
+                    "`{{field}}` has no value, for the rule is not about fields",
+                    help,
+                );
+            }
+        }
+        Some(Self {
+            name: written_name.json().as_str().unwrap_or_default().to_owned(),
+            description: fields.text("description", desk),
+            selector,
+            written_name,
+            apply,
+            source: desk.source.clone(),
+            version: desk.version,
+            span: node.span,
+        })
+    }
+
+    /// The tool, with each field the rule is about; with `None` if it is about none in particular.
+    pub(crate) fn targets<'t>(&self, tool: &'t ToolShape) -> Vec<Option<&'t str>> {
+        match (self.selector.fits(tool), self.selector.is_about_fields()) {
+            (false, _) => Vec::new(),
+            (true, false) => vec![None],
+            (true, true) => self.selector.fields(tool).into_iter().map(Some).collect(),
+        }
+    }
+
+    pub(crate) fn rule(
+        &self,
+        tool: &str,
+        field: Option<&str>,
+        library: &mut Library,
+    ) -> Result<Rule, Vec<Problem>> {
+        let find = |name: &str| match name {
+            "tool_name" | "tool" => Some(Filling::Foreign(tool.to_owned())),
+            "field" => field.map(|field| Filling::Foreign(field.to_owned())),
+            _ => None,
+        };
+        let mut desk = Desk::new(self.source.clone(), self.version, library);
+        let name = desk.text(&fill(&self.written_name, &find, self.version), "name");
+        let body = read::body(&fill(&self.apply, &find, self.version), &mut desk);
+        match (name, body) {
+            (Some(name), Some(body)) if desk.problems.is_empty() => {
+                let name = self.telling(name, field);
+                let origin =
+                    Origin { file: self.source.name.clone(), line: self.source.place(self.span).line };
+                Ok(body.into_rule(name, self.description.clone(), tool.to_owned(), origin))
+            }
+            _ => Err(desk.problems),
+        }
+    }
+
+    /// Findings are told apart by the name of the rule, so the field must be in it.
+    fn telling(&self, name: String, field: Option<&str>) -> String {
+        let says_field = self.written_name.placeholders().iter().any(|(_, name)| *name == "field");
+        match field {
+            Some(field) if !says_field => format!("{name}.{field}"),
+            _ => name,
+        }
+    }
+
+    pub(crate) fn sample(&self, library: &mut Library) -> Result<Rule, Vec<Problem>> {
+        let field = self.selector.is_about_fields().then_some(SAMPLE_FIELD);
+        self.rule(SAMPLE_TOOL, field, library)
+    }
+}

@@ -1,0 +1,124 @@
+//! Rules in, what each says about its own fixtures out; no server is needed.
+
+use crate::block::{SAMPLE_FIELD, SAMPLE_TOOL};
+use crate::evaluate::{Context, Known, Verdict};
+use crate::fixture::{Expect, Fixture, SequenceFixture};
+use crate::rule::Rule;
+use crate::rules::Rules;
+use crate::sequence::{Sequence, Step, Steps};
+use serde_json::Value;
+
+/// What became of one fixture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FixtureOutcome {
+    /// The rule or sequence it belongs to.
+    pub rule: String,
+    pub fixture: String,
+    pub result: FixtureResult,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FixtureResult {
+    /// The rule said what it should.
+    Met,
+    Missed {
+        expected: Expect,
+        observed: Verdict,
+    },
+    /// The fixture does not fit its rule.
+    Impossible(String),
+}
+
+pub fn test_offline(rules: &Rules) -> Vec<FixtureOutcome> {
+    let mut outcomes = Vec::new();
+    for rule in &rules.rules {
+        outcomes.extend(rule.fixtures.iter().map(|fixture| outcome(&rule.name, fixture, rule)));
+    }
+    let mut library = rules.library().clone();
+    for block in &rules.blocks {
+        let Ok(sample) = block.sample(&mut library) else { continue };
+        for fixture in &sample.fixtures {
+            let tool = fixture.tool.as_ref().and_then(|tool| tool["name"].as_str()).unwrap_or(SAMPLE_TOOL);
+            let field = fixture.field.as_deref().unwrap_or(SAMPLE_FIELD);
+            outcomes.push(match block.rule(tool, Some(field), &mut library) {
+                Ok(rule) => outcome(&block.name, fixture, &rule),
+                Err(problems) => FixtureOutcome {
+                    rule: block.name.clone(),
+                    fixture: fixture.name.clone(),
+                    result: FixtureResult::Impossible(
+                        problems.iter().map(|problem| problem.message.as_str()).collect(),
+                    ),
+                },
+            });
+        }
+    }
+    for sequence in &rules.sequences {
+        outcomes.extend(sequence.fixtures.iter().map(|fixture| FixtureOutcome {
+            rule: sequence.name.clone(),
+            fixture: fixture.name.clone(),
+            result: play(sequence, fixture),
+        }));
+    }
+    outcomes
+}
+
+fn outcome(name: &str, fixture: &Fixture, rule: &Rule) -> FixtureOutcome {
+    let context = Context {
+        input: &fixture.input,
+        response: &fixture.response,
+        tool: fixture.tool.as_ref(),
+        effects: fixture.effects.as_ref(),
+        latency: fixture.latency,
+        known: Known {
+            steps: &fixture.steps,
+            canary: fixture.canary.as_ref(),
+            marker: fixture.marker.as_ref(),
+        },
+    };
+    let result = compared(fixture.expect, rule.judge(&context));
+    FixtureOutcome { rule: name.to_owned(), fixture: fixture.name.clone(), result }
+}
+
+fn compared(expected: Expect, observed: Verdict) -> FixtureResult {
+    if expected.is_met_by(&observed) {
+        FixtureResult::Met
+    } else {
+        FixtureResult::Missed { expected, observed }
+    }
+}
+
+fn play(sequence: &Sequence, fixture: &SequenceFixture) -> FixtureResult {
+    let calls: Vec<&Step> =
+        sequence.steps.iter().flat_map(|step| std::iter::repeat_n(step, step.repeat as usize)).collect();
+    if calls.len() != fixture.responses.len() {
+        let (given, needed) = (fixture.responses.len(), calls.len());
+        return FixtureResult::Impossible(format!(
+            "the fixture has {given} responses, and the sequence makes {needed} calls"
+        ));
+    }
+    let mut steps = Steps::default();
+    for (number, (step, response)) in calls.into_iter().zip(&fixture.responses).enumerate() {
+        let input = match step.with.resolve(&Known { steps: steps.value(), canary: None, marker: None }) {
+            Ok(input) => input,
+            Err(unresolved) => {
+                return FixtureResult::Impossible(format!("step {}: {unresolved}", number + 1));
+            }
+        };
+        match judged(step, &input, response, &steps) {
+            Verdict::Holds => {}
+            Verdict::Broken(why) => {
+                return compared(fixture.expect, Verdict::Broken(format!("step {}: {why}", number + 1)));
+            }
+            unknown => return compared(fixture.expect, unknown),
+        }
+        if let Some(name) = &step.bind {
+            steps.bind(name, input, response.clone());
+        }
+    }
+    compared(fixture.expect, Verdict::Holds)
+}
+
+fn judged(step: &Step, input: &Value, response: &Value, steps: &Steps) -> Verdict {
+    let known = Known { steps: steps.value(), canary: None, marker: None };
+    step.judge(&Context { known, ..Context::new(input, response) })
+}

@@ -1,0 +1,61 @@
+//! A place in a file and what is wrong there in, a message with snippet, caret and help out.
+
+use crate::source::{Place, Source, Span};
+use std::fmt;
+use std::sync::Arc;
+
+/// One thing wrong at one place of a rule file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub source: Arc<Source>,
+    pub span: Span,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+/// Everything that was found wrong, in the order of the files; never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problems(pub Vec<Problem>);
+
+impl Problem {
+    pub fn place(&self) -> Place {
+        self.source.place(self.span)
+    }
+
+    /// Kept apart from the message, so that the message is what is wrong and the help what to do.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.place();
+        let number = place.line.to_string();
+        let margin = " ".repeat(number.len());
+        let indent = " ".repeat(place.caret.start);
+        let carets = "^".repeat(place.caret.len());
+        writeln!(formatter, "{}:{}:{}: {}", self.source.name, place.line, place.column, self.message)?;
+        writeln!(formatter, "{margin} |")?;
+        writeln!(formatter, "{number} | {}", place.snippet)?;
+        write!(formatter, "{margin} | {indent}{carets}")?;
+        match &self.help {
+            Some(help) => write!(formatter, "\n{margin} = help: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            let gap = if index == 0 { "" } else { "\n\n" };
+            write!(formatter, "{gap}{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problems {}

@@ -1,0 +1,297 @@
+//! Where a file is read: its text, its version, what is compiled so far, and what was found wrong.
+
+use super::quote;
+use crate::library::Library;
+use crate::nearest::nearest;
+use crate::path::{Path, Root};
+use crate::problem::Problem;
+use crate::source::{Source, Span};
+use crate::text::Text;
+use crate::yaml::{Data, Node};
+use regex::Regex;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The version in which everything beyond the first three was added.
+pub(crate) const LATEST: u32 = 4;
+
+/// Longer waits than this are a mistake in the unit.
+const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
+
+#[derive(Debug)]
+pub(crate) struct Desk<'a> {
+    pub(crate) source: Arc<Source>,
+    pub(crate) version: u32,
+    pub(crate) library: &'a mut Library,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) warnings: Vec<Problem>,
+}
+
+/// What exists around a claim.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Around {
+    /// Names of earlier steps.
+    pub(crate) steps: Vec<String>,
+    /// Inside `for_each` and its like.
+    pub(crate) item: bool,
+}
+
+impl Around {
+    pub(crate) fn with_item(&self) -> Self {
+        Self { item: true, ..self.clone() }
+    }
+}
+
+impl<'a> Desk<'a> {
+    pub(crate) fn new(source: Arc<Source>, version: u32, library: &'a mut Library) -> Self {
+        Self { source, version, library, problems: Vec::new(), warnings: Vec::new() }
+    }
+
+    pub(crate) fn error(&mut self, span: Span, message: impl Into<String>) -> &mut Problem {
+        self.problems.push(Problem {
+            source: self.source.clone(),
+            span,
+            message: message.into(),
+            help: None,
+        });
+        let last = self.problems.len() - 1;
+        &mut self.problems[last]
+    }
+
+    pub(crate) fn error_with_help(
+        &mut self,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.error(span, message).help = Some(help.into());
+    }
+
+    pub(crate) fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        let problem = Problem { source: self.source.clone(), span, message: message.into(), help: None };
+        self.warnings.push(problem.with_help(help));
+    }
+
+    /// `a_key` must be `what`, and is something else.
+    pub(crate) fn mismatch(&mut self, node: &Node, key: &str, what: &str) {
+        self.error(node.span, format!("`{key}` must be {what}, and is {}", node.kind()));
+    }
+
+    /// A feature of the latest version in an older file.
+    pub(crate) fn requires_latest(&mut self, span: Span, what: &str) {
+        let message = format!("{what} needs version {LATEST}, and this file is version {}", self.version);
+        self.error_with_help(span, message, format!("write `version: {LATEST}` at the top of the file"));
+    }
+
+    pub(crate) fn text(&mut self, node: &Node, key: &str) -> Option<String> {
+        match &node.data {
+            Data::Text(text) => {
+                let closed = text.closed();
+                if closed.is_none() {
+                    self.left_open(node.span, key, text);
+                }
+                closed
+            }
+            // What YAML takes for a number is a fine name all the same.
+            Data::Number(number) => Some(number.to_string()),
+            Data::Bool(truth) => Some(truth.to_string()),
+            _ => {
+                self.mismatch(node, key, "text");
+                None
+            }
+        }
+    }
+
+    fn left_open(&mut self, span: Span, key: &str, text: &Text) {
+        let names: Vec<_> = text.placeholders().map(|name| format!("`{{{{{name}}}}}`")).collect();
+        let message = format!("{} cannot stand in `{key}`", names.join(", "));
+        self.error_with_help(
+            span,
+            message,
+            "it is filled only in arguments and in values that are compared; write `{{{{` for literal braces",
+        );
+    }
+
+    pub(crate) fn boolean(&mut self, node: &Node, key: &str) -> Option<bool> {
+        match node.data {
+            Data::Bool(truth) => Some(truth),
+            _ => {
+                self.mismatch(node, key, "true or false");
+                None
+            }
+        }
+    }
+
+    /// A whole number from `least` to `most`.
+    pub(crate) fn count(&mut self, node: &Node, key: &str, least: u32, most: u32) -> Option<u32> {
+        let number = match &node.data {
+            Data::Number(number) => number.as_u64().and_then(|number| u32::try_from(number).ok()),
+            _ => None,
+        };
+        let number = number.filter(|number| (least..=most).contains(number));
+        if number.is_none() {
+            self.error(node.span, format!("`{key}` must be a whole number from {least} to {most}"));
+        }
+        number
+    }
+
+    pub(crate) fn list<'n>(&mut self, node: &'n Node, key: &str) -> &'n [Node] {
+        match &node.data {
+            Data::List(items) => items,
+            Data::Null => &[],
+            _ => {
+                self.mismatch(node, key, "a list");
+                &[]
+            }
+        }
+    }
+
+    pub(crate) fn texts(&mut self, node: &Node, key: &str) -> Vec<String> {
+        self.list(node, key).iter().filter_map(|item| self.text(item, key)).collect()
+    }
+
+    /// One of several words.
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        node: &Node,
+        key: &str,
+        known: &[(&'static str, T)],
+    ) -> Option<T> {
+        let written = match &node.data {
+            // `type: null` is the word, not the absence of one.
+            Data::Null => "null".to_owned(),
+            _ => self.text(node, key)?,
+        };
+        let found = known.iter().find(|(name, _)| *name == written).map(|(_, value)| *value);
+        if found.is_none() {
+            let names = || known.iter().map(|(name, _)| *name);
+            let help = match nearest(&written, names()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("use one of {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            self.error_with_help(node.span, format!("`{key}` cannot be `{written}`"), help);
+        }
+        found
+    }
+
+    pub(crate) fn duration(&mut self, node: &Node, key: &str) -> Option<Duration> {
+        let written = self.text(node, key)?;
+        let split = written.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(written.len());
+        let number = written[..split].parse::<u64>().ok();
+        let duration = number.and_then(|number| match &written[split..] {
+            "ms" => Some(Duration::from_millis(number)),
+            "s" => Some(Duration::from_secs(number)),
+            "m" => number.checked_mul(60).map(Duration::from_secs),
+            "h" => number.checked_mul(3600).map(Duration::from_secs),
+            _ => None,
+        });
+        let duration = duration.filter(|duration| !duration.is_zero() && *duration <= MAX_DURATION);
+        if duration.is_none() {
+            let message = format!("`{key}` is not a length of time: `{written}`");
+            self.error_with_help(node.span, message, "write it as 500ms, 30s, 10m or 1h, up to a day");
+        }
+        duration
+    }
+
+    pub(crate) fn regex(&mut self, node: &Node, key: &str) -> Option<Arc<Regex>> {
+        let Data::Text(text) = &node.data else {
+            let text = self.text(node, key)?;
+            return self.compiled_regex(node, key, &text);
+        };
+        let Some(pattern) = text.render(regex::escape) else {
+            self.left_open(node.span, key, text);
+            return None;
+        };
+        self.compiled_regex(node, key, &pattern)
+    }
+
+    fn compiled_regex(&mut self, node: &Node, key: &str, pattern: &str) -> Option<Arc<Regex>> {
+        match self.library.regex(pattern) {
+            Ok(regex) => Some(regex),
+            Err(why) => {
+                let help = if why.contains("look-around") || why.contains("backreference") {
+                    "write it without looking around or back; `not` and `all_of` can say the same"
+                } else {
+                    "a backslash needs single quotes around the pattern, or two of it in double quotes"
+                };
+                self.error_with_help(node.span, format!("`{key}` is not a valid pattern: {why}"), help);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn path(&mut self, node: &Node, key: &str, around: &Around) -> Option<Arc<Path>> {
+        let Data::Text(text) = &node.data else {
+            self.mismatch(node, key, "a path such as $.response.content");
+            return None;
+        };
+        if text.placeholders().next().is_some() {
+            self.left_open(node.span, key, text);
+            return None;
+        }
+        let path = quote::into_path(text).and_then(|text| self.library.path(&text));
+        match path {
+            Ok(path) => self.check_path(node.span, &path, around).then_some(path),
+            Err(why) => {
+                let message = format!("`{key}` is not a valid path: {why}");
+                self.error_with_help(node.span, message, "a path looks like $.response.content[0].text");
+                None
+            }
+        }
+    }
+
+    /// Whether everything a path reads exists where it stands.
+    pub(crate) fn check_path(&mut self, span: Span, path: &Path, around: &Around) -> bool {
+        let roots = path.roots();
+        let step = (path.root == Root::Steps).then(|| path.first_name());
+        match step {
+            Some(Some(name)) if !around.steps.iter().any(|step| step == name) => {
+                self.unknown_step(span, name, around);
+                false
+            }
+            _ => self.check_roots(span, &roots, around),
+        }
+    }
+
+    pub(crate) fn unknown_step(&mut self, span: Span, name: &str, around: &Around) {
+        let help = match nearest(name, around.steps.iter().map(String::as_str)) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if around.steps.is_empty() => "give an earlier step a name with `bind`".into(),
+            None => format!("bound before are {}", around.steps.join(", ")),
+        };
+        self.error_with_help(span, format!("no earlier step is bound as `{name}`"), help);
+    }
+
+    pub(crate) fn check_roots(&mut self, span: Span, roots: &[Root], around: &Around) -> bool {
+        for root in roots {
+            match root {
+                Root::Item | Root::Index if !around.item => {
+                    let message = format!("`$.{}` exists only inside `for_each`", root.name());
+                    self.error_with_help(
+                        span,
+                        message,
+                        "read from `$.response`, or put the assertion into a `for_each`",
+                    );
+                    return false;
+                }
+                Root::Effects | Root::Canary | Root::Marker if self.version < LATEST => {
+                    self.requires_latest(span, &format!("`$.{}`", root.name()));
+                    return false;
+                }
+                _ => {}
+            }
+        }
+        true
+    }
+
+    pub(crate) fn schema(&mut self, node: &Node, key: &str) -> Option<Value> {
+        match &node.data {
+            Data::Map(_) | Data::Bool(_) => Some(node.json()),
+            _ => {
+                self.mismatch(node, key, "a JSON Schema");
+                None
+            }
+        }
+    }
+}

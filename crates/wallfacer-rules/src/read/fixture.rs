@@ -1,0 +1,78 @@
+//! `test_fixtures:` in, what a rule or a sequence is tried on without a server out.
+
+use super::desk::Desk;
+use super::fields::{Fields, Keys};
+use crate::fixture::{Expect, Fixture, SequenceFixture};
+use crate::yaml::Node;
+use serde_json::{Map, Value};
+
+const FIXTURE: Keys = Keys {
+    what: "a fixture",
+    names: &[
+        ("name", 1),
+        ("input", 1),
+        ("response", 1),
+        ("expect", 1),
+        ("tool", 4),
+        ("field", 4),
+        ("effects", 4),
+        ("steps", 4),
+        ("canary", 4),
+        ("marker", 4),
+        ("latency", 4),
+    ],
+};
+const SEQUENCE_FIXTURE: Keys =
+    Keys { what: "a fixture of a sequence", names: &[("name", 1), ("responses", 1), ("expect", 1)] };
+
+pub(super) fn fixtures(node: Option<&Node>, desk: &mut Desk<'_>) -> Vec<Fixture> {
+    let items = node.map(|node| desk.list(node, "test_fixtures")).unwrap_or_default();
+    items.iter().filter_map(|item| fixture(item, desk)).collect()
+}
+
+pub(super) fn sequence_fixtures(node: Option<&Node>, desk: &mut Desk<'_>) -> Vec<SequenceFixture> {
+    let items = node.map(|node| desk.list(node, "test_fixtures")).unwrap_or_default();
+    items.iter().filter_map(|item| sequence_fixture(item, desk)).collect()
+}
+
+fn fixture(node: &Node, desk: &mut Desk<'_>) -> Option<Fixture> {
+    let fields = Fields::of(node, &FIXTURE, desk)?;
+    let json = |key: &str| fields.get(key).map(Node::json);
+    let name = fields.required("name", desk).and_then(|node| desk.text(node, "name"));
+    // A rule about descriptions alone is tried on a tool, not on an answer.
+    let response = match json("tool") {
+        Some(_) => json("response").unwrap_or(Value::Null),
+        None => fields.required("response", desk).map(Node::json)?,
+    };
+    Some(Fixture {
+        name: name?,
+        expect: expect(&fields, desk)?,
+        input: json("input").unwrap_or_else(|| Value::Object(Map::new())),
+        response,
+        tool: json("tool"),
+        field: fields.text("field", desk),
+        effects: json("effects"),
+        steps: json("steps").unwrap_or(Value::Null),
+        canary: json("canary"),
+        marker: json("marker"),
+        latency: fields.get("latency").and_then(|node| desk.duration(node, "latency")),
+    })
+}
+
+fn sequence_fixture(node: &Node, desk: &mut Desk<'_>) -> Option<SequenceFixture> {
+    let fields = Fields::of(node, &SEQUENCE_FIXTURE, desk)?;
+    let name = fields.required("name", desk).and_then(|node| desk.text(node, "name"));
+    let responses = fields.required("responses", desk).map(|node| desk.list(node, "responses"));
+    let expect = expect(&fields, desk);
+    Some(SequenceFixture {
+        name: name?,
+        expect: expect?,
+        responses: responses?.iter().map(Node::json).collect(),
+    })
+}
+
+fn expect(fields: &Fields<'_>, desk: &mut Desk<'_>) -> Option<Expect> {
+    let known = [Expect::Pass, Expect::Fail, Expect::Unknown].map(|expect| (expect.name(), expect));
+    let node = fields.required("expect", desk)?;
+    desk.choice(node, "expect", &known)
+}

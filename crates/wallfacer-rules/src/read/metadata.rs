@@ -1,0 +1,95 @@
+//! The `metadata` of a file in, its name, parameters and what it extends out.
+
+use super::desk::Desk;
+use super::fields::{Fields, Keys};
+use crate::metadata::{Extended, Metadata, Parameter, ParameterType};
+use crate::yaml::{Data, Entry, Node};
+
+const METADATA: Keys = Keys {
+    what: "metadata",
+    names: &[
+        ("name", 1),
+        ("description", 1),
+        ("authors", 1),
+        ("tags", 1),
+        ("parameters", 1),
+        ("extends", 1),
+        ("version", 1),
+    ],
+};
+const PARAMETER: Keys =
+    Keys { what: "a parameter", names: &[("description", 1), ("type", 1), ("default", 1)] };
+const TYPES: [(&str, ParameterType); 4] = [
+    ("string", ParameterType::String),
+    ("integer", ParameterType::Integer),
+    ("number", ParameterType::Number),
+    ("boolean", ParameterType::Boolean),
+];
+
+pub(crate) fn metadata(node: Option<&Node>, desk: &mut Desk<'_>) -> Metadata {
+    let Some(fields) = node.and_then(|node| Fields::of(node, &METADATA, desk)) else {
+        return Metadata::default();
+    };
+    Metadata {
+        name: fields.text("name", desk),
+        description: fields.text("description", desk),
+        authors: fields.get("authors").map(|node| desk.texts(node, "authors")).unwrap_or_default(),
+        tags: fields.get("tags").map(|node| desk.texts(node, "tags")).unwrap_or_default(),
+        parameters: fields.get("parameters").map(|node| parameters(node, desk)).unwrap_or_default(),
+        extends: fields.get("extends").map(|node| extends(node, desk)).unwrap_or_default(),
+    }
+}
+
+fn extends(node: &Node, desk: &mut Desk<'_>) -> Vec<Extended> {
+    let items = desk.list(node, "extends");
+    items
+        .iter()
+        .filter_map(|item| Some(Extended { pack: desk.text(item, "extends")?, span: item.span }))
+        .collect()
+}
+
+fn parameters(node: &Node, desk: &mut Desk<'_>) -> Vec<Parameter> {
+    match &node.data {
+        Data::Map(entries) => entries.iter().filter_map(|entry| parameter(entry, desk)).collect(),
+        _ => {
+            desk.mismatch(node, "parameters", "a map from names to their descriptions");
+            Vec::new()
+        }
+    }
+}
+
+fn parameter(entry: &Entry, desk: &mut Desk<'_>) -> Option<Parameter> {
+    let name = entry.key.text.closed().filter(|name| crate::text::is_name(name) && !name.contains('.'));
+    let Some(name) = name else {
+        let message = format!("`{}` cannot be the name of a parameter", entry.key.text);
+        desk.error_with_help(entry.key.span, message, "use letters, digits and `_`");
+        return None;
+    };
+    if desk.version >= super::desk::LATEST && crate::file::RESERVED.contains(&name.as_str()) {
+        desk.error_with_help(
+            entry.key.span,
+            format!("`{name}` has a meaning of its own in placeholders"),
+            "choose another name",
+        );
+    }
+    let fields = Fields::of(&entry.value, &PARAMETER, desk)?;
+    let kind = fields.get("type").and_then(|node| desk.choice(node, "type", &TYPES));
+    let default = fields.required("default", desk)?;
+    if matches!(default.data, Data::List(_) | Data::Map(_)) {
+        desk.mismatch(default, "default", "text, a number, or true or false");
+        return None;
+    }
+    let value = default.json();
+    if let Some(kind) = kind
+        && kind.read(&value).is_none()
+    {
+        desk.error(default.span, format!("the default of `{name}` is not of type {}", kind.name()));
+    }
+    Some(Parameter {
+        name,
+        description: fields.text("description", desk),
+        kind,
+        default: value,
+        span: entry.key.span,
+    })
+}

@@ -1,0 +1,169 @@
+//! One item of `invariants` in, one rule out; and the part of it that a rule about every tool has as well.
+
+use super::assertion::assertions;
+use super::data::arguments;
+use super::desk::{Around, Desk, LATEST};
+use super::fields::{Fields, Keys};
+use super::fixture::fixtures;
+use super::generate::generate;
+use crate::assertion::Assertion;
+use crate::fixture::Fixture;
+use crate::rule::{Input, Origin, Rule};
+use crate::source::Span;
+use crate::yaml::Node;
+
+const RULE: Keys = Keys {
+    what: "a rule",
+    names: &[
+        ("name", 1),
+        ("description", 1),
+        ("tool", 1),
+        ("fixed", 1),
+        ("generate", 1),
+        ("input", 1),
+        ("cases", 1),
+        ("repeat", 4),
+        ("assert", 1),
+        ("test_fixtures", 1),
+    ],
+};
+const APPLY: Keys = Keys {
+    what: "`apply`",
+    names: &[
+        ("input", 1),
+        ("fixed", 1),
+        ("generate", 1),
+        ("cases", 1),
+        ("repeat", 4),
+        ("assert", 1),
+        ("test_fixtures", 1),
+    ],
+};
+/// More inputs for one rule than any run has time for.
+const MAX_CASES: u32 = 1_000_000;
+/// Determinism shows in a few calls, or not at all.
+const MAX_REPEAT: u32 = 100;
+
+/// What `apply` and a rule have in common.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) input: Input,
+    pub(crate) cases: Option<u32>,
+    pub(crate) repeat: u32,
+    pub(crate) assertions: Vec<Assertion>,
+    pub(crate) fixtures: Vec<Fixture>,
+}
+
+pub(crate) fn rule(node: &Node, desk: &mut Desk<'_>) -> Option<Rule> {
+    let fields = Fields::of(node, &RULE, desk)?;
+    let name = fields.required("name", desk).and_then(|node| desk.text(node, "name"));
+    let tool = fields.required("tool", desk).and_then(|node| desk.text(node, "tool"));
+    let description = fields.text("description", desk);
+    let body = body_of(&fields, desk)?;
+    Some(body.into_rule(name?, description, tool?, origin(node.span, desk)))
+}
+
+pub(crate) fn body(node: &Node, desk: &mut Desk<'_>) -> Option<Body> {
+    let fields = Fields::of(node, &APPLY, desk)?;
+    body_of(&fields, desk)
+}
+
+pub(super) fn origin(span: Span, desk: &Desk<'_>) -> Origin {
+    Origin { file: desk.source.name.clone(), line: desk.source.place(span).line }
+}
+
+/// Names tell findings apart, so each is given once.
+pub(crate) fn check_name(seen: &mut Vec<String>, name: &str, span: Span, desk: &mut Desk<'_>) {
+    if !seen.iter().any(|other| other == name) {
+        seen.push(name.to_owned());
+        return;
+    }
+    let (message, help) =
+        (format!("the name `{name}` is given twice"), "findings are told apart by it; choose another");
+    if desk.version < LATEST {
+        desk.warn(span, message, help)
+    } else {
+        desk.error_with_help(span, message, help)
+    }
+}
+
+impl Body {
+    pub(crate) fn into_rule(
+        self,
+        name: String,
+        description: Option<String>,
+        tool: String,
+        origin: Origin,
+    ) -> Rule {
+        let Body { input, cases, repeat, assertions, fixtures } = self;
+        Rule { name, description, tool, input, cases, repeat, assertions, fixtures, origin }
+    }
+}
+
+fn body_of(fields: &Fields<'_>, desk: &mut Desk<'_>) -> Option<Body> {
+    let repeat = fields.get("repeat").map_or(Some(1), |node| desk.count(node, "repeat", 1, MAX_REPEAT));
+    let mut around = Around::default();
+    if repeat.is_some_and(|repeat| repeat > 1) {
+        around.steps.push(Rule::FIRST.into());
+    }
+    let input = input(fields, desk);
+    let cases = fields.get("cases").map(|node| desk.count(node, "cases", 1, MAX_CASES));
+    let assertions = claims(fields, desk, &around);
+    let fixtures = fixtures(fields.get("test_fixtures"), desk);
+    Some(Body { input: input?, cases: cases.flatten(), repeat: repeat?, assertions: assertions?, fixtures })
+}
+
+fn claims(fields: &Fields<'_>, desk: &mut Desk<'_>, around: &Around) -> Option<Vec<Assertion>> {
+    let node = fields.required("assert", desk)?;
+    let before = desk.problems.len();
+    let claims = assertions(node, "assert", desk, around);
+    if claims.is_empty() && desk.problems.len() == before {
+        let (message, help) = (
+            "the rule claims nothing, so it can never fail",
+            "add an assertion, such as { kind: exists, path: $.response.content }",
+        );
+        let span = fields.key_span("assert");
+        if desk.version < LATEST {
+            desk.warn(span, message, help)
+        } else {
+            desk.error_with_help(span, message, help)
+        }
+    }
+    Some(claims)
+}
+
+fn input(fields: &Fields<'_>, desk: &mut Desk<'_>) -> Option<Input> {
+    let schema_valid = match fields.get("input") {
+        Some(node) => desk.choice(node, "input", &[("schema_valid", true)])?,
+        None => false,
+    };
+    // Only steps of a sequence come before a call.
+    let around = Around::default();
+    match (fields.even_null("fixed"), fields.get("generate")) {
+        (Some(_), Some(_)) => {
+            desk.error_with_help(
+                fields.key_span("generate"),
+                "both `fixed` and `generate` are given",
+                "keep one of the two",
+            );
+            None
+        }
+        (fixed, None) if schema_valid => {
+            let fixed = fixed.filter(|node| node.data != crate::yaml::Data::Null);
+            Some(Input::SchemaValid { over: arguments(fixed, "fixed", desk, &around) })
+        }
+        (None, Some(_)) if schema_valid => {
+            Some(Input::SchemaValid { over: arguments(None, "fixed", desk, &around) })
+        }
+        (Some(fixed), None) => {
+            let fixed = Some(fixed).filter(|node| node.data != crate::yaml::Data::Null);
+            Some(Input::Fixed(arguments(fixed, "fixed", desk, &around)))
+        }
+        (None, Some(node)) => Some(Input::Generated(generate(node, desk))),
+        (None, None) => {
+            let help = "add `fixed: { … }`, `generate: { … }` or `input: schema_valid`";
+            desk.error_with_help(fields.span, "it is not said what is sent", help);
+            None
+        }
+    }
+}

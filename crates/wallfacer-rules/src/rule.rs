@@ -1,0 +1,74 @@
+//! One claim about one tool, ready to be run: what is sent, how often, and what must hold.
+
+use crate::assertion::Assertion;
+use crate::draft::Draft;
+use crate::evaluate::{self, Context, Verdict};
+use crate::fixture::Fixture;
+use crate::generate::Generate;
+use crate::path::Root;
+use std::collections::BTreeSet;
+
+#[derive(Debug, Clone)]
+pub struct Rule {
+    pub name: String,
+    pub description: Option<String>,
+    pub tool: String,
+    pub input: Input,
+    /// How many inputs are tried, if the rule says so.
+    pub cases: Option<u32>,
+    /// How often each input is sent. From the second time on, the first call is known as the step `first`,
+    /// and the claims are about the latest one.
+    pub repeat: u32,
+    pub assertions: Vec<Assertion>,
+    pub fixtures: Vec<Fixture>,
+    pub origin: Origin,
+}
+
+/// Where a rule was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    pub file: String,
+    pub line: usize,
+}
+
+/// The arguments a rule sends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    Fixed(Draft),
+    /// Anything that fits [`Generate::schema`].
+    Generated(Generate),
+    /// Anything that the tool's own schema allows, with these members put over it.
+    SchemaValid {
+        over: Draft,
+    },
+}
+
+impl Rule {
+    /// The name that a repeated call gives to the first one.
+    pub const FIRST: &'static str = "first";
+
+    pub fn judge(&self, context: &Context<'_>) -> Verdict {
+        evaluate::judge_all(&self.assertions, context)
+    }
+
+    /// Everything its claims look at.
+    pub fn reads(&self) -> BTreeSet<Root> {
+        self.assertions.iter().flat_map(Assertion::roots).collect()
+    }
+
+    /// It is only about how the tool describes itself: no call is needed.
+    pub fn is_static(&self) -> bool {
+        let reads = self.reads();
+        let is_timed = self.assertions.iter().any(Assertion::reads_latency);
+        !reads.is_empty() && !is_timed && reads.iter().all(|root| *root == Root::Tool)
+    }
+
+    /// How many inputs are to be tried: a fixed one is the same each time, and is sent once.
+    pub fn inputs(&self, default: u32) -> u32 {
+        match &self.input {
+            _ if self.is_static() => 0,
+            Input::Fixed(_) => 1,
+            Input::Generated(_) | Input::SchemaValid { .. } => self.cases.unwrap_or(default),
+        }
+    }
+}

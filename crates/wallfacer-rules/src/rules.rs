@@ -1,0 +1,283 @@
+//! Rule files in, everything they mean out: rules, rules about every tool, and sequences, compiled and checked.
+
+use crate::block::Block;
+use crate::file::{Filling, RuleFile};
+use crate::library::{Compiled, Library};
+use crate::metadata::Metadata;
+use crate::problem::{Problem, Problems};
+use crate::read::{self, Desk};
+use crate::rule::Rule;
+use crate::sequence::Sequence;
+use crate::tool::ToolShape;
+use crate::yaml::{Data, Node};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Files that extend each other more deeply than this are a mistake.
+const MAX_DEPTH: usize = 8;
+const MAX_FILES: usize = 64;
+/// Problems shown at once; more would bury the first.
+const MAX_PROBLEMS: usize = 50;
+/// Rules made from blocks for one server. A server that lists tools without end must not make rules without end.
+const MAX_EXPANDED: usize = 20_000;
+
+#[derive(Debug, Clone)]
+pub struct Rules {
+    pub metadata: Metadata,
+    /// Rules about one tool each.
+    pub rules: Vec<Rule>,
+    pub sequences: Vec<Sequence>,
+    /// What is odd, but not wrong.
+    pub warnings: Vec<Problem>,
+    pub(crate) blocks: Vec<Block>,
+    library: Library,
+}
+
+/// The rules of the blocks for the tools at hand.
+#[derive(Debug, Clone, Default)]
+pub struct Expansion {
+    pub rules: Vec<Rule>,
+    /// Rules that could not be made for a tool.
+    pub skipped: Vec<Skipped>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    pub rule: String,
+    pub tool: String,
+    pub why: String,
+}
+
+/// Finds the text of the file that `extends` names.
+pub type Loader<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+impl Rules {
+    /// Reads a file and everything it extends. `name` is what messages call the file, `given` are parameters.
+    pub fn read(
+        name: &str,
+        text: &str,
+        given: &BTreeMap<String, Value>,
+        loader: Loader<'_>,
+    ) -> Result<Self, Problems> {
+        let (file, problems) = RuleFile::outline(name, text)?;
+        load(&file, problems, given, loader)
+    }
+
+    /// As [`Rules::read`], for a file that is parsed already.
+    pub fn load(
+        file: &RuleFile,
+        given: &BTreeMap<String, Value>,
+        loader: Loader<'_>,
+    ) -> Result<Self, Problems> {
+        load(file, Vec::new(), given, loader)
+    }
+
+    /// One rule per block, tool and field that fit each other.
+    pub fn expand(&self, tools: &[ToolShape]) -> Expansion {
+        // What does not name the tool is compiled already.
+        let mut library = self.library.clone();
+        let mut expansion = Expansion::default();
+        for block in &self.blocks {
+            for tool in tools {
+                for field in block.targets(tool) {
+                    let made = if expansion.rules.len() < MAX_EXPANDED {
+                        block.rule(tool.name(), field, &mut library).map_err(|problems| why(&problems))
+                    } else {
+                        Err(format!("more than {MAX_EXPANDED} rules"))
+                    };
+                    match made {
+                        Ok(rule) => expansion.rules.push(rule),
+                        Err(why) if expansion.skipped.len() < MAX_EXPANDED => {
+                            expansion.skipped.push(Skipped {
+                                rule: block.name.clone(),
+                                tool: tool.name().to_owned(),
+                                why,
+                            });
+                        }
+                        Err(_) => return expansion,
+                    }
+                }
+            }
+        }
+        expansion
+    }
+
+    /// How many rules are about every tool.
+    pub fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// What was compiled while reading; evaluating compiles nothing.
+    pub fn compiled(&self) -> Compiled {
+        self.library.compiled()
+    }
+
+    pub(crate) fn library(&self) -> &Library {
+        &self.library
+    }
+}
+
+fn why(problems: &[Problem]) -> String {
+    problems.first().map_or_else(|| "it could not be read".into(), |problem| problem.message.clone())
+}
+
+fn load(
+    file: &RuleFile,
+    problems: Vec<Problem>,
+    given: &BTreeMap<String, Value>,
+    loader: Loader<'_>,
+) -> Result<Rules, Problems> {
+    let rules = Rules {
+        metadata: file.metadata.clone(),
+        rules: Vec::new(),
+        sequences: Vec::new(),
+        warnings: Vec::new(),
+        blocks: Vec::new(),
+        library: Library::default(),
+    };
+    let mut loading = Loading { rules, problems, loader, loaded: BTreeSet::new(), declared: BTreeSet::new() };
+    loading.include(file, given, &mut Vec::new());
+    for name in given.keys().filter(|name| !loading.declared.contains(*name)) {
+        loading.problems.push(file.undeclared(name));
+    }
+    loading.finish()
+}
+
+struct Loading<'a> {
+    rules: Rules,
+    problems: Vec<Problem>,
+    loader: Loader<'a>,
+    loaded: BTreeSet<String>,
+    declared: BTreeSet<String>,
+}
+
+impl Loading<'_> {
+    fn include(&mut self, file: &RuleFile, given: &BTreeMap<String, Value>, trail: &mut Vec<String>) {
+        let (values, problems) = file.values(given);
+        self.problems.extend(problems);
+        self.declared.extend(values.keys().cloned());
+        let tree = file.filled(&values, &mut self.problems);
+        self.body(file, &tree);
+        // What a file decides about a parameter holds for the files it extends, too.
+        let mut handed_on = given.clone();
+        for (name, filling) in values {
+            if let Filling::Parameter(value, _) = filling {
+                handed_on.insert(name, value);
+            }
+        }
+        for extended in &file.metadata.extends {
+            if let Some(other) = self.find(file, &extended.pack, extended.span, trail) {
+                trail.push(extended.pack.clone());
+                self.include(&other, &handed_on, trail);
+                trail.pop();
+            }
+        }
+    }
+
+    fn find(
+        &mut self,
+        file: &RuleFile,
+        pack: &str,
+        span: crate::source::Span,
+        trail: &[String],
+    ) -> Option<RuleFile> {
+        let problem = if trail.iter().any(|other| other == pack) {
+            file.problem(span, format!("`{pack}` extends itself, by way of {}", trail.join(", ")))
+        } else if trail.len() >= MAX_DEPTH || self.loaded.len() >= MAX_FILES {
+            file.problem(
+                span,
+                format!("more than {MAX_DEPTH} files extend each other, or {MAX_FILES} in all"),
+            )
+        } else if !self.loaded.insert(pack.to_owned()) {
+            return None;
+        } else {
+            match (self.loader)(pack).map(|text| RuleFile::outline(pack, &text)) {
+                Some(Ok((other, problems))) => {
+                    self.problems.extend(problems);
+                    return Some(other);
+                }
+                Some(Err(Problems(problems))) => {
+                    self.problems.extend(problems);
+                    return None;
+                }
+                None => file
+                    .problem(span, format!("there is no pack `{pack}`"))
+                    .with_help("name a built-in pack, or a file in `packs/` without its ending"),
+            }
+        };
+        self.problems.push(problem);
+        None
+    }
+
+    /// What the file itself says. A name that an extending file has used already is skipped: the extending file wins.
+    fn body(&mut self, file: &RuleFile, tree: &Node) {
+        let taken: BTreeSet<String> = self.names();
+        let mut desk = Desk::new(file.source.clone(), file.version, &mut self.rules.library);
+        let mut seen = Vec::new();
+        for node in items(tree, "invariants", &mut desk) {
+            if let Some(rule) = read::rule(node, &mut desk) {
+                read::check_name(&mut seen, &rule.name, name_span(node), &mut desk);
+                if !taken.contains(&rule.name) {
+                    self.rules.rules.push(rule);
+                }
+            }
+        }
+        for node in items(tree, "for_each_tool", &mut desk) {
+            let Some(block) = Block::read(node, &mut desk) else { continue };
+            read::check_name(&mut seen, &block.name, name_span(node), &mut desk);
+            // Tried on an example, so that its mistakes show without a server; its texts are compiled with that.
+            if let Err(problems) = block.sample(desk.library) {
+                desk.problems.extend(problems);
+            }
+            if !taken.contains(&block.name) {
+                self.rules.blocks.push(block);
+            }
+        }
+        for node in items(tree, "sequences", &mut desk) {
+            if let Some(sequence) = read::sequence(node, &mut desk) {
+                read::check_name(&mut seen, &sequence.name, name_span(node), &mut desk);
+                if !taken.contains(&sequence.name) {
+                    self.rules.sequences.push(sequence);
+                }
+            }
+        }
+        self.problems.append(&mut desk.problems);
+        self.rules.warnings.append(&mut desk.warnings);
+    }
+
+    fn names(&self) -> BTreeSet<String> {
+        let rules = self.rules.rules.iter().map(|rule| &rule.name);
+        let blocks = self.rules.blocks.iter().map(|block| &block.name);
+        let sequences = self.rules.sequences.iter().map(|sequence| &sequence.name);
+        rules.chain(blocks).chain(sequences).cloned().collect()
+    }
+
+    fn finish(mut self) -> Result<Rules, Problems> {
+        if self.problems.is_empty() {
+            return Ok(self.rules);
+        }
+        // Each file from its top to its bottom; the files stay in the order they were read.
+        let mut files: Vec<String> = Vec::new();
+        for problem in &self.problems {
+            if !files.contains(&problem.source.name) {
+                files.push(problem.source.name.clone());
+            }
+        }
+        let order = |problem: &Problem| files.iter().position(|name| *name == problem.source.name);
+        self.problems.sort_by_key(|problem| (order(problem), problem.span.start));
+        self.problems.dedup();
+        self.problems.truncate(MAX_PROBLEMS);
+        Err(Problems(self.problems))
+    }
+}
+
+fn items<'n>(tree: &'n Node, key: &str, desk: &mut Desk<'_>) -> &'n [Node] {
+    tree.get(key).map(|node| desk.list(node, key)).unwrap_or_default()
+}
+
+fn name_span(node: &Node) -> crate::source::Span {
+    match &node.data {
+        Data::Map(_) => node.get("name").map_or(node.span, |name| name.span),
+        _ => node.span,
+    }
+}

@@ -1,0 +1,11 @@
+//! YAML text in, a tree of [`Node`]s out, each with its place; and the tree as text again.
+
+mod print;
+mod read;
+mod scalar;
+mod tree;
+
+pub(crate) use print::print;
+pub(crate) use read::read;
+pub(crate) use scalar::resolve;
+pub(crate) use tree::{Data, Entry, Key, Node};
