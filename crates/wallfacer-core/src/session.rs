@@ -7,7 +7,7 @@ use wallfacer_process::platform;
 
 use crate::catalogue::{Catalogue, discover};
 use crate::event::{Event, Listener};
-use crate::observe::{Answer, Examination, observe};
+use crate::observe::{Answer, Examination, see};
 use crate::run::{Call, execute};
 use crate::target::Era;
 use crate::wire::{ConnectError, Connection, Connector, Server, Strays};
@@ -74,9 +74,9 @@ async fn measure(
     let call = Call { method: method.to_owned(), params: Map::new(), timeout };
     let mut times = Vec::new();
     for round in 1..=ROUNDS {
-        let recording = execute(connection, &call).await;
-        let seen = observe(&recording);
-        strays.add_all(recording.strays);
+        let taken = execute(connection, &call).await;
+        let seen = see(&taken);
+        strays.add_all(taken.strays);
         if !matches!(seen.answer, Answer::Completed | Answer::Rejected { .. }) {
             break;
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use wallfacer_core::catalogue::discover;
-use wallfacer_core::observe::{Answer, observe};
+use wallfacer_core::observe::{Answer, see};
 use wallfacer_core::run::{Call, execute};
 use wallfacer_core::target::{Protocol, Target, Version};
 use wallfacer_core::wire::{
@@ -40,7 +40,7 @@ async fn open(transport: Transport, version: Version) -> (Connection, Server) {
 /// The text of a tool's answer.
 async fn call(connection: &mut Connection, tool: &str, arguments: Value) -> String {
     let recording = execute(connection, &Call::tool(tool, arguments, PATIENCE)).await;
-    let seen = observe(&recording);
+    let seen = see(&recording);
     assert_eq!(seen.answer, Answer::Completed, "{tool}: {recording:?}");
     assert!(seen.faults.is_empty(), "{tool}: {}", seen.faults);
     let Some(Outcome::Reply(reply)) = &recording.outcome else { unreachable!() };
@@ -90,7 +90,7 @@ fn a_client_without_manners_leaves_questions_unanswered() {
         let (mut connection, _) = open(Stdio, Version::V2025_11_25).await;
         connection.manners.answer_requests = false;
         let asked = Call::tool("confirm", json!({ "question": "?" }), Duration::from_millis(300));
-        assert_eq!(observe(&execute(&mut connection, &asked).await).answer, Answer::Silent);
+        assert_eq!(see(&execute(&mut connection, &asked).await).answer, Answer::Silent);
         let (mut connection, _) = open(Stdio, Version::V2026_07_28).await;
         connection.manners.give_input = false;
         let recording =
@@ -162,7 +162,7 @@ fn after_a_malformed_frame_the_next_request_is_still_answered() {
                 }
                 // The refusal of the frame may come without an id meanwhile; the answer comes all the same.
                 let echo = Call::tool("echo", json!({ "text": "still here" }), PATIENCE);
-                let seen = observe(&execute(&mut connection, &echo).await);
+                let seen = see(&execute(&mut connection, &echo).await);
                 assert_eq!(seen.answer, Answer::Completed, "{transport:?} {frame:?}");
             }
         }
@@ -179,7 +179,7 @@ fn progress_and_log_notifications_are_recorded() {
             let params: Map<String, Value> = params.as_object().unwrap().clone();
             let call = Call { method: "tools/call".to_owned(), params, timeout: PATIENCE };
             let recording = execute(&mut connection, &call).await;
-            assert_eq!(observe(&recording).answer, Answer::Completed);
+            assert_eq!(see(&recording).answer, Answer::Completed);
             let heard = connection.notifications();
             assert_eq!(heard.get("notifications/progress"), Some(&5), "{transport:?} {version}: {heard:?}");
             assert!(heard.contains_key("notifications/message"), "{transport:?} {version}: {heard:?}");
@@ -193,7 +193,7 @@ fn a_call_that_is_given_up_is_cancelled_and_its_late_answer_is_known_as_such() {
         for (transport, version) in ways() {
             let (mut connection, _) = open(transport, version).await;
             let slow = Call::tool("wait", json!({ "milliseconds": 3000 }), Duration::from_millis(100));
-            let seen = observe(&execute(&mut connection, &slow).await);
+            let seen = see(&execute(&mut connection, &slow).await);
             assert_eq!(seen.answer, Answer::Silent, "{transport:?} {version}");
             assert!(seen.took < Duration::from_secs(2), "{transport:?} {version}: {:?}", seen.took);
             assert_eq!(call(&mut connection, "echo", json!({ "text": "next" })).await, "next");
@@ -253,10 +253,10 @@ fn refusals_of_a_correct_server_are_refusals() {
             let (mut connection, _) = open(transport, version).await;
             let unknown =
                 Call { method: "harness/unknown".to_owned(), params: Map::new(), timeout: PATIENCE };
-            let seen = observe(&execute(&mut connection, &unknown).await);
+            let seen = see(&execute(&mut connection, &unknown).await);
             assert_eq!(seen.answer, Answer::Rejected { code: -32601 }, "{transport:?} {version}");
             let wrong = Call::tool("add", json!({ "a": "one" }), PATIENCE);
-            let seen = observe(&execute(&mut connection, &wrong).await);
+            let seen = see(&execute(&mut connection, &wrong).await);
             let refused = matches!(seen.answer, Answer::ToolError | Answer::Rejected { .. });
             assert!(refused, "{transport:?} {version}: {:?}", seen.answer);
             assert!(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Map, json};
 use wallfacer_core::catalogue::{Catalogue, End, discover};
-use wallfacer_core::observe::{Answer, observe};
+use wallfacer_core::observe::{Answer, see};
 use wallfacer_core::run::{Call, execute};
 use wallfacer_core::target::Target;
 use wallfacer_core::wire::{ConnectError, Connection, Connector, Fault, Faults};
@@ -108,7 +108,7 @@ async fn meet(mode: &Mode, transport: Transport) -> Seen {
     let catalogue = discover(&mut connection, &server, &target.timeouts).await;
     faults.add_all(&connection.take_strays().faults());
     let call = Call::tool("echo", json!({ "text": "hello" }), target.timeouts.call);
-    let observation = observe(&execute(&mut connection, &call).await);
+    let observation = see(&execute(&mut connection, &call).await);
     faults.add_all(&observation.faults);
     let over_stdio = transport == Transport::Stdio;
     let ending = ending(&mut connection, &observation.answer, over_stdio, &mut faults).await;
@@ -185,7 +185,7 @@ async fn ending(
     }
     // One more question: a server that ends after its answer is gone by then.
     let again = Call { method: "ping".to_owned(), params: Map::new(), timeout: SILENCE };
-    let after = observe(&execute(connection, &again).await);
+    let after = see(&execute(connection, &again).await);
     let ending = connection.process().and_then(|process| process.ending());
     match ending.map(|ending| ending.status) {
         Some(Status::Exited(code)) => format!("Exited({code})"),

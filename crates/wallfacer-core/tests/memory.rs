@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use wallfacer_core::catalogue::discover;
-use wallfacer_core::observe::{Answer, observe};
+use wallfacer_core::observe::{Answer, see};
 use wallfacer_core::run::{Call, execute};
 use wallfacer_core::target::Target;
 use wallfacer_core::wire::Connector;
@@ -56,8 +56,7 @@ async fn meet(mode: &str, transport: Transport) {
     let (mut connection, server) = connector.open().await.unwrap_or_else(|error| panic!("{mode}: {error}"));
     let timeouts = connector.target().timeouts.clone();
     discover(&mut connection, &server, &timeouts).await;
-    let seen =
-        observe(&execute(&mut connection, &Call::tool("echo", json!({ "text": "a" }), PATIENCE)).await);
+    let seen = see(&execute(&mut connection, &Call::tool("echo", json!({ "text": "a" }), PATIENCE)).await);
     assert!(matches!(seen.answer, Answer::Completed | Answer::Malformed), "{mode}: {:?}", seen.answer);
     connection.close(PATIENCE).await;
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wallfacer_core::catalogue::{Catalogue, End, discover};
-use wallfacer_core::observe::{Answer, observe};
+use wallfacer_core::observe::{Answer, see};
 use wallfacer_core::run::{Call, execute};
 use wallfacer_core::target::{Command, Era, Protocol, Reach, Target, Version};
 use wallfacer_core::wire::{Connector, Server};
@@ -131,7 +131,7 @@ fn check(known: &Known, wish: Protocol, spoken: Version) {
         check_catalogue(known, &server, &catalogue);
         let call = Call::tool(known.tool, known.arguments.clone(), PATIENCE);
         let recording = execute(&mut connection, &call).await;
-        let seen = observe(&recording);
+        let seen = see(&recording);
         assert_eq!(seen.answer, Answer::Completed, "{recording:?}");
         assert!(seen.faults.is_empty(), "{}", seen.faults);
         let text = format!("{:?}", recording.outcome);

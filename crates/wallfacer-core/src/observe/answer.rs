@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use wallfacer_process::Ending;
 
-use crate::run::Recording;
+use crate::run::{Recording, Taken};
 use crate::wire::{Body, Content, ErrorObject, Fault, Faults, Incoming, Outcome};
 
 /// Faults with which a reply with the right id is still no valid answer.
@@ -18,9 +18,17 @@ const FATAL: [Fault; 6] = [
     Fault::Oversized,
 ];
 
-/// The facts of one call.
+/// The facts of one case: one entry for each step that was taken.
 #[derive(Debug, Clone)]
 pub struct Observation {
+    pub steps: Vec<Seen>,
+    /// The end of the server's stderr, where it went away or fell silent.
+    pub stderr: Vec<u8>,
+}
+
+/// The facts of one step.
+#[derive(Debug, Clone)]
+pub struct Seen {
     pub answer: Answer,
     /// All that was wrong with what came, in the answer and beside it.
     pub faults: Faults,
@@ -45,6 +53,8 @@ pub enum Answer {
     Malformed,
     /// Nothing came in time.
     Silent,
+    /// The step was one that nobody answers.
+    NotAwaited,
     /// The server ended, or closed the connection.
     Gone {
         ending: Option<Ending>,
@@ -53,14 +63,21 @@ pub enum Answer {
 
 /// Reads the facts out of a recording.
 pub fn observe(recording: &Recording) -> Observation {
-    let mut faults = recording.strays.faults();
-    let answer = match (&recording.outcome, &recording.closed) {
-        (Some(outcome), _) => settle(outcome, &recording.method, &mut faults),
+    let stderr = recording.stderr.as_ref().map(|stderr| stderr.tail.clone()).unwrap_or_default();
+    Observation { steps: recording.steps.iter().map(see).collect(), stderr }
+}
+
+/// Reads the facts of one step.
+pub fn see(taken: &Taken) -> Seen {
+    let mut faults = taken.strays.faults();
+    let answer = match (&taken.outcome, &taken.closed) {
+        (Some(outcome), _) => settle(outcome, &taken.method, &mut faults),
         (None, Some(closed)) => Answer::Gone { ending: closed.ending },
-        (None, None) if recording.strays.is_empty() => Answer::Silent,
+        (None, None) if !taken.awaited => Answer::NotAwaited,
+        (None, None) if taken.strays.is_empty() => Answer::Silent,
         (None, None) => Answer::Malformed,
     };
-    Observation { answer, faults, took: recording.took }
+    Seen { answer, faults, took: taken.took }
 }
 
 fn settle(outcome: &Outcome, method: &str, faults: &mut Faults) -> Answer {
@@ -129,15 +146,15 @@ mod tests {
 
     fn answer(json: &str) -> Answer {
         let incoming = Incoming::read(bytes::Bytes::copy_from_slice(json.as_bytes()), 64);
-        let recording = Recording {
+        let taken = Taken {
             method: "tools/call".to_owned(),
+            awaited: true,
             outcome: Some(Outcome::Reply(incoming)),
             closed: None,
             took: Duration::ZERO,
             strays: Strays::default(),
-            stderr: None,
         };
-        observe(&recording).answer
+        see(&taken).answer
     }
 
     #[test]

@@ -4,5 +4,5 @@
 mod answer;
 mod examination;
 
-pub use answer::{Answer, Observation, observe};
+pub use answer::{Answer, Observation, Seen, observe, see};
 pub use examination::Examination;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::recording::Recording;
+use super::recording::Taken;
 use crate::wire::{Connection, Happening};
 
 /// A request and the time that it may take.
@@ -25,7 +25,7 @@ impl Call {
 }
 
 /// Makes one call on a connection that has no other in flight, so that whatever comes belongs to it.
-pub async fn execute(connection: &mut Connection, call: &Call) -> Recording {
+pub async fn execute(connection: &mut Connection, call: &Call) -> Taken {
     // What came before this call is none of its doing.
     let _earlier = connection.take_strays();
     let started = Instant::now();
@@ -40,12 +40,12 @@ pub async fn execute(connection: &mut Connection, call: &Call) -> Recording {
             (None, None)
         }
     };
-    Recording {
+    Taken {
         method: call.method.clone(),
+        awaited: true,
         outcome,
         closed,
         took,
         strays: connection.take_strays(),
-        stderr: connection.process().map(wallfacer_process::Process::stderr),
     }
 }

@@ -1,8 +1,14 @@
-//! A [`Call`] in, a [`Recording`] out. The only step that waits on the server.
+//! A [`Case`](crate::plan::Case) in, a [`Recording`] out. The only step that waits on the server.
 //! Nothing is interpreted here, so that an old recording can be judged by a new check.
 
 mod call;
+mod life;
+mod patience;
 mod recording;
+mod runner;
 
 pub use call::{Call, execute};
-pub use recording::Recording;
+pub use life::Life;
+pub use patience::Patience;
+pub use recording::{Recording, Taken};
+pub use runner::{Runner, Unexplained};

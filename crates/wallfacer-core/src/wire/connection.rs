@@ -318,6 +318,23 @@ impl Connection {
         }
     }
 
+    /// Waits no longer for a ticket, without a word to the server.
+    pub fn forget(&mut self, ticket: Ticket) {
+        self.waiting.retain(|_, waiting| waiting.ticket != ticket);
+        self.foreign.retain(|_, waiting| *waiting != ticket);
+    }
+
+    /// Closes the server's input behind what is queued; false where it has none from us.
+    pub fn close_input(&mut self) -> bool {
+        match &mut self.channel {
+            Channel::Stdio(stdio) => {
+                stdio.close_input_after();
+                true
+            }
+            Channel::Http(..) => false,
+        }
+    }
+
     /// Waits for the next answer, the end of the connection, or the deadline.
     pub async fn next(&mut self, deadline: Instant) -> Happening {
         loop {

@@ -33,8 +33,8 @@ const PORT_RELEASE: Duration = Duration::from_secs(1);
 /// What of a server's own words goes into a message.
 const WORDS: usize = 160;
 
-/// Opens connections to one target.
-#[derive(Debug)]
+/// Opens connections to one target. A clone knows what its original has found out by then.
+#[derive(Debug, Clone)]
 pub struct Connector {
     target: Target,
     /// The environment that the server may inherit from.

@@ -26,6 +26,8 @@ pub struct Stdio {
     stdin: Option<Sender>,
     stdout: Option<Receiver>,
     outbox: BytesMut,
+    /// Once the outbox is empty, the input is closed.
+    closing: bool,
     inbox: BytesMut,
     /// What one read fills.
     chunk: Box<[u8]>,
@@ -74,6 +76,7 @@ impl Stdio {
             stdin: Some(pipes.stdin),
             stdout: Some(pipes.stdout),
             outbox: BytesMut::new(),
+            closing: false,
             inbox: BytesMut::new(),
             chunk: vec![0; READ_BYTES].into(),
             searched: 0,
@@ -89,10 +92,15 @@ impl Stdio {
         &self.process
     }
 
-    /// Closes our side, so that the server knows that nothing more will come.
+    /// Closes our side at once, so that the server knows that nothing more will come.
     pub fn close_input(&mut self) {
         self.stdin = None;
         self.outbox.clear();
+    }
+
+    /// Closes our side once all that is queued has gone out.
+    pub fn close_input_after(&mut self) {
+        self.closing = true;
     }
 
     /// Queues bytes exactly as they are. They go out with the next wait, so that requests made one after another
@@ -135,6 +143,9 @@ impl Stdio {
                 Poll::Ready(Err(_)) => self.close_input(),
                 Poll::Pending => return,
             }
+        }
+        if self.closing {
+            self.stdin = None;
         }
     }
 
