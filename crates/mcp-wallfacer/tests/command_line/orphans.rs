@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,15 +25,15 @@ impl Run {
     /// With a server that leaves a child in a session of its own, tells of it, and goes on as `mode`.
     fn start(name: &str, mode: &str) -> Run {
         let world = World::new();
-        let mark = format!("{MARK}={name}-{}", std::process::id());
+        let mark = format!("{name}-{}", std::process::id());
         let script = format!(
             "setsid sh -c 'echo up > grandchild.new; mv grandchild.new grandchild; exec sleep 600' \
              >/dev/null 2>&1 </dev/null & exec '{}' {mode}",
             fixture()
         );
         let mut command = world.command(&["doctor", "--startup-timeout", "10m", "--", "sh", "-c", &script]);
-        command.env(MARK, mark.split_once('=').unwrap().1);
-        let child = command.spawn().unwrap();
+        command.env(MARK, &mark);
+        let child = hearing(command).spawn().unwrap();
         Run { world, child, mark }
     }
 
@@ -64,7 +64,7 @@ impl Run {
 
     /// Every process that carries our mark. One that is only waiting to be reaped carries none any more.
     fn alive(&self) -> Vec<String> {
-        let processes = fs::read_dir("/proc").unwrap().map(Result::unwrap);
+        let processes = fs::read_dir("/proc").unwrap().flatten();
         let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
         names.filter(|name| carries(name, &self.mark)).collect()
     }
@@ -72,7 +72,8 @@ impl Run {
 
 fn carries(process: &str, mark: &str) -> bool {
     let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    let variable = format!("{MARK}={mark}");
+    environment.split(|byte| *byte == 0).any(|found| found == variable.as_bytes())
 }
 
 fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
@@ -83,19 +84,24 @@ fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
     }
 }
 
-/// Whoever starts the tests in the background may have told them, and with them the command, to ignore Ctrl-C.
-fn interrupt_is_heard() -> Option<()> {
+/// Whoever starts the tests in the background may have told them to ignore Ctrl-C, and the command would obey.
+/// Then `env` tells it otherwise.
+fn hearing(command: Command) -> Command {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
-    let ignored = u64::from_str_radix(ignored, 16).unwrap();
-    (ignored & (1 << (SIGINT - 1)) == 0).then_some(())
+    if u64::from_str_radix(ignored, 16).unwrap() & (1 << (SIGINT - 1)) == 0 {
+        return command;
+    }
+    let mut hearing = Command::new("env");
+    hearing.arg("--default-signal=INT").arg(command.get_program()).args(command.get_args());
+    hearing.current_dir(command.get_current_dir().unwrap()).env_clear();
+    hearing.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    hearing.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    hearing
 }
 
 #[test]
 fn nothing_is_left_after_ctrl_c() {
-    let Some(()) = wallfacer_fixtures::require("a SIGINT that is not ignored", interrupt_is_heard()) else {
-        return;
-    };
     let run = Run::start("int", "never-answers").up();
     run.signal("INT");
     assert_ne!(run.ends(), Some(0));
