@@ -116,8 +116,13 @@ fn a_server_that_does_not_speak_the_wanted_version() {
 #[test]
 fn what_a_server_prints_cannot_steer_the_terminal() {
     let script = r"printf '\033]0;owned\007\033[2J\n' >&2; printf '\033[31mred\n'; exit 1";
-    let outcome = refused("terminal_escapes", 3, &World::new(), &shell(script));
-    assert!(!outcome.stderr.chars().any(|letter| letter.is_control() && letter != '\n'));
+    let prints = refused("terminal_escapes", 3, &World::new(), &shell(script));
+    let script = r#"while read -r line; do id=${line#*'"id":'}; id=${id%%[,\}]*}
+        printf '%s\n' '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"\u001b[2Jx"}}'; done"#;
+    let names = refused("terminal_escapes_in_version", 3, &World::new(), &shell(script));
+    for outcome in [prints, names] {
+        assert!(!outcome.stderr.chars().any(|letter| letter.is_control() && letter != '\n'), "{outcome}");
+    }
 }
 
 #[test]

@@ -129,3 +129,11 @@ fn json_that_is_no_answer() {
 fn bytes_that_are_no_http() {
     answered("not_http", "SSH-2.0-OpenSSH_9.6\r\n".to_owned());
 }
+
+#[test]
+fn an_old_stream_that_sends_us_elsewhere() {
+    let event = "event: endpoint\ndata: http://elsewhere.example/\n\n";
+    let port = site(move |_| response("200 OK", "Content-Type: text/event-stream\r\n", event));
+    let url = format!("http://127.0.0.1:{port}/sse");
+    failed("endpoint_elsewhere", &["--url", &url, "--transport", "sse"]);
+}

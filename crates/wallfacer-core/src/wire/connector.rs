@@ -244,7 +244,10 @@ impl Connector {
                 let sample = "a result without `protocolVersion`".to_owned();
                 return Err(ConnectError::Malformed { server, method: "initialize", faults, sample });
             }
-            None => return Err(ConnectError::UnknownVersion { server, offered }),
+            None => {
+                let offered = shortened(&offered, WORDS);
+                return Err(ConnectError::UnknownVersion { server, offered });
+            }
             Some(spoken) => spoken,
         };
         if spoken != version && self.target.protocol == Protocol::Fixed(version) {
@@ -368,7 +371,11 @@ impl Connector {
             match arrival {
                 What::Event { name, incoming } if name.as_deref() == Some("endpoint") => {
                     let reference = String::from_utf8_lossy(&incoming.bytes).into_owned();
-                    return http.set_endpoint(&reference).map_err(|error| ConnectError::Setup(error.into()));
+                    return http.set_endpoint(&reference).map_err(|_| {
+                        let shown = shortened(&reference, WORDS);
+                        let sample = format!("an `endpoint` that is no address of its own (`{shown}`)");
+                        ConnectError::Malformed { server, method: "GET", faults: Faults::default(), sample }
+                    });
                 }
                 What::Ended(Ended::Failed(error)) => return Err(error.into()),
                 What::Ended(Ended::Status { status, body }) => {

@@ -49,7 +49,7 @@ pub enum ConnectError {
 fn start_advice(error: &StartError) -> &'static str {
     match error {
         StartError::NotInPath { .. } => "; install it, or give its whole path",
-        StartError::NoSuchFile { .. } => "; check the path behind `--`",
+        StartError::NoSuchFile { .. } => "; check the path of the command",
         StartError::NotExecutable { .. } => "; make it executable, or put its interpreter in front of it",
         _ => "",
     }
