@@ -21,7 +21,8 @@ struct Run {
 }
 
 fn main() {
-    let tools: Vec<(String, Value)> = support::tools().into_iter().map(|tool| (tool.name, tool.schema)).collect();
+    let tools: Vec<(String, Value)> =
+        support::tools().into_iter().map(|tool| (tool.name, tool.schema)).collect();
     compare("tool schemas of real servers", &tools);
     let mut suite = Vec::new();
     for draft in ["draft7", "draft2020-12"] {
@@ -52,8 +53,12 @@ fn compare(title: &str, schemas: &[(String, Value)]) {
     ours.print("wallfacer-schema");
     theirs.print("json_schema_fuzz");
     ratios.sort_by(f64::total_cmp);
-    println!("  speed, theirs / ours: median {:.2}, quartiles {:.2} … {:.2}\n",
-        quantile(&ratios, 0.5), quantile(&ratios, 0.25), quantile(&ratios, 0.75));
+    println!(
+        "  speed, theirs / ours: median {:.2}, quartiles {:.2} … {:.2}\n",
+        quantile(&ratios, 0.5),
+        quantile(&ratios, 0.25),
+        quantile(&ratios, 0.75)
+    );
 }
 
 fn run_ours(schema: &Value) -> Option<Run> {
@@ -137,7 +142,13 @@ fn lists(tools: &[(String, Value)]) {
         counts[2] += schema.adversarial(&pool).map_or(0, |list| list.len());
         times[3].push(start.elapsed().as_secs_f64() * 1e6);
     }
-    println!("lists of {} tool schemas: {} boundary, {} invalid, {} adversarial", tools.len(), counts[0], counts[1], counts[2]);
+    println!(
+        "lists of {} tool schemas: {} boundary, {} invalid, {} adversarial",
+        tools.len(),
+        counts[0],
+        counts[1],
+        counts[2]
+    );
     for (name, times) in ["compile", "boundary", "invalid", "adversarial"].iter().zip(&mut times) {
         times.sort_by(f64::total_cmp);
         println!("  {name}: median {:.0} µs, slowest {:.0} µs", quantile(times, 0.5), quantile(times, 1.0));

@@ -56,14 +56,21 @@ impl Schema {
                     Ok(value) => match self.judge(&value) {
                         Judgement::Valid => return Ok(value),
                         Judgement::Invalid => {
-                            failed = Some(Unable::unsupported("", "search", "the value made did not pass the test"));
+                            failed = Some(Unable::unsupported(
+                                "",
+                                "search",
+                                "the value made did not pass the test",
+                            ));
                         }
                         Judgement::Undecided => {
-                            let why = format!("a value cannot be judged in {} steps", self.limits.judge_steps);
+                            let why =
+                                format!("a value cannot be judged in {} steps", self.limits.judge_steps);
                             return Err(Unable::unsupported("", "search", why));
                         }
                     },
-                    Err(unable @ Unable::Unsatisfiable { .. }) => return Err(unable),
+                    Err(unable @ (Unable::Unsatisfiable { .. } | Unable::TooLarge { .. })) => {
+                        return Err(unable);
+                    }
                     Err(unable) => {
                         failed = Some(unable);
                         break;

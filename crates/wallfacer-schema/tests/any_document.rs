@@ -1,5 +1,7 @@
 //! Any JSON document as schema: no panic, bounded time and size. A fuzz target that is an ordinary test too.
 
+mod support;
+
 use bolero::check;
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
@@ -9,21 +11,93 @@ use wallfacer_schema::{Choices, Class, Judgement, Limits, Pool, Schema, Shrinker
 const SOON: Duration = Duration::from_secs(20);
 
 fn limits() -> Limits {
-    Limits { string: 2_000, items: 200, nodes: 2_000, steps: 20_000, judge_steps: 50_000, variants: 100, shrinks: 50, ..Limits::default() }
+    Limits {
+        string: 2_000,
+        items: 200,
+        nodes: 2_000,
+        steps: 20_000,
+        judge_steps: 50_000,
+        variants: 100,
+        shrinks: 50,
+        ..Limits::default()
+    }
 }
 
 const KEYWORDS: [&str; 48] = [
-    "type", "properties", "required", "items", "prefixItems", "anyOf", "oneOf", "allOf", "not", "if", "then", "else",
-    "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
-    "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems", "contains", "minContains", "maxContains",
-    "additionalProperties", "patternProperties", "propertyNames", "minProperties", "maxProperties",
-    "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties", "unevaluatedItems", "$ref",
-    "$dynamicRef", "$anchor", "$dynamicAnchor", "$id", "$defs", "$schema", "default", "examples",
+    "type",
+    "properties",
+    "required",
+    "items",
+    "prefixItems",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "additionalProperties",
+    "patternProperties",
+    "propertyNames",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "$ref",
+    "$dynamicRef",
+    "$anchor",
+    "$dynamicAnchor",
+    "$id",
+    "$defs",
+    "$schema",
+    "default",
+    "examples",
 ];
 const TEXTS: [&str; 24] = [
-    "string", "integer", "object", "array", "number", "null", "boolean", "a", "b", "#", "#/$defs/a", "#/properties/a",
-    "#a", "date", "uuid", "uri", "^a+$", "[0-9]{2,}", "(a|b)*c", "http://json-schema.org/draft-07/schema#",
-    "https://json-schema.org/draft/2019-09/schema", "x/y", "(", "",
+    "string",
+    "integer",
+    "object",
+    "array",
+    "number",
+    "null",
+    "boolean",
+    "a",
+    "b",
+    "#",
+    "#/$defs/a",
+    "#/properties/a",
+    "#a",
+    "date",
+    "uuid",
+    "uri",
+    "^a+$",
+    "[0-9]{2,}",
+    "(a|b)*c",
+    "http://json-schema.org/draft-07/schema#",
+    "https://json-schema.org/draft/2019-09/schema",
+    "x/y",
+    "(",
+    "",
 ];
 
 /// Reads a document out of bytes; schemas are likelier than other documents.
@@ -50,7 +124,7 @@ impl Reader<'_> {
 
     fn schema(&mut self) -> Value {
         if self.depth == 0 || self.bytes.is_empty() {
-            return json!(self.byte() % 8 != 0);
+            return json!(!self.byte().is_multiple_of(8));
         }
         self.depth -= 1;
         let count = self.byte() % 5;
@@ -65,7 +139,7 @@ impl Reader<'_> {
     }
 
     fn value_for(&mut self, keyword: &str) -> Value {
-        if self.byte() % 16 == 0 {
+        if self.byte().is_multiple_of(16) {
             return self.any();
         }
         let count = self.byte() % 4;
@@ -80,7 +154,11 @@ impl Reader<'_> {
             "const" | "default" => self.any(),
             "dependentRequired" => json!({ self.text(): [self.text()] }),
             "uniqueItems" => json!(count != 0),
-            _ if keyword.starts_with("min") || keyword.starts_with("max") || keyword.starts_with("exclusive") || keyword == "multipleOf" => {
+            _ if keyword.starts_with("min")
+                || keyword.starts_with("max")
+                || keyword.starts_with("exclusive")
+                || keyword == "multipleOf" =>
+            {
                 let byte = self.byte();
                 match count {
                     0 => json!(f64::from(byte) / 8.0),
@@ -88,8 +166,16 @@ impl Reader<'_> {
                     _ => json!(byte % 9),
                 }
             }
-            "not" | "if" | "then" | "else" | "items" | "contains" | "additionalProperties" | "propertyNames"
-            | "unevaluatedProperties" | "unevaluatedItems" => self.schema(),
+            "not"
+            | "if"
+            | "then"
+            | "else"
+            | "items"
+            | "contains"
+            | "additionalProperties"
+            | "propertyNames"
+            | "unevaluatedProperties"
+            | "unevaluatedItems" => self.schema(),
             _ => self.text().into(),
         }
     }
@@ -112,13 +198,17 @@ fn exercise(document: &Value) {
     let start = Instant::now();
     if let Ok(schema) = Schema::compile_with(document, limits()) {
         let pool = Pool::new();
+        let judge = support::judge(document).ok();
+        let agrees = |value: &Value, valid: bool| judge.as_ref().is_none_or(|judge| judge.is_valid(value) == valid);
         for case in 0..3 {
             let mut choices = Choices::for_case(7, case);
             if let Ok(value) = schema.valid(&mut choices, &pool) {
                 assert_eq!(schema.judge(&value), Judgement::Valid, "{document}");
+                assert!(agrees(&value, true), "{document}: {value}");
                 let again = schema.valid(&mut Choices::replay(choices.recorded()), &pool);
                 assert_eq!(again.as_ref(), Ok(&value), "{document}");
-                let mut shrinker = Shrinker::from_draws(&schema, value, choices.recorded(), &pool, Class::Valid);
+                let mut shrinker =
+                    Shrinker::from_draws(&schema, value, choices.recorded(), &pool, Class::Valid);
                 while let Some(candidate) = shrinker.next() {
                     shrinker.keep(candidate.to_string().len().is_multiple_of(2));
                 }
@@ -127,9 +217,11 @@ fn exercise(document: &Value) {
         }
         for made in schema.boundary(&pool).unwrap_or_default() {
             assert_eq!(schema.judge(&made.value), Judgement::Valid, "{document}");
+            assert!(agrees(&made.value, true), "{document}: {} {}", made.limit, made.value);
         }
         for made in schema.invalid(&pool).unwrap_or_default() {
             assert_eq!(schema.judge(&made.value), Judgement::Invalid, "{document}");
+            assert!(agrees(&made.value, false), "{document}: {} {}", made.violation, made.value);
             assert!(schema.violations(&made.value).contains(&made.violation), "{document}");
         }
         let adversarial = schema.adversarial(&pool).unwrap_or_default();

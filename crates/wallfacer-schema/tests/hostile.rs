@@ -49,7 +49,10 @@ fn a_list_of_a_million_items_is_refused_with_the_place() {
     let schema = json!({"type": "object", "properties": {"rows": {"type": "array", "minItems": 1_000_000}}, "required": ["rows"]});
     let compiled = Schema::compile(&schema).expect("compiles");
     let error = compiled.valid(&mut Choices::seeded(1), &Pool::new()).expect_err("too large");
-    assert_eq!(error.to_string(), "too large at #/properties/rows: 1000000 items are demanded, 10000 is the limit");
+    assert_eq!(
+        error.to_string(),
+        "too large at #/properties/rows: 1000000 items are demanded, 10000 is the limit"
+    );
     assert!(soon(&json!({"type": "array", "minItems": 1_000_000})).is_err());
 }
 
@@ -116,16 +119,24 @@ fn recursion_ends() {
 
 #[test]
 fn a_reference_to_itself_is_refused() {
-    for schema in [json!({"$ref": "#"}), json!({"allOf": [{"anyOf": [{"$ref": "#"}]}]}), json!({"not": {"$ref": "#"}})] {
+    for schema in
+        [json!({"$ref": "#"}), json!({"allOf": [{"anyOf": [{"$ref": "#"}]}]}), json!({"not": {"$ref": "#"}})]
+    {
         assert!(matches!(Schema::compile(&schema), Err(CompileError::Circular { .. })), "{schema}");
     }
 }
 
 #[test]
 fn remote_and_file_references_are_refused_by_name() {
-    for reference in ["http://example.com/a.json", "file:///etc/passwd", "other.json#/a", "https://json-schema.org/draft/2020-12/schema"] {
+    for reference in [
+        "http://example.com/a.json",
+        "file:///etc/passwd",
+        "other.json#/a",
+        "https://json-schema.org/draft/2020-12/schema",
+    ] {
         let error = Schema::compile(&json!({"properties": {"a": {"$ref": reference}}})).expect_err("remote");
-        let expected = format!("#/properties/a: `{reference}` lies outside this document and is never fetched");
+        let expected =
+            format!("#/properties/a: `{reference}` lies outside this document and is never fetched");
         assert_eq!(error.to_string(), expected);
     }
 }
@@ -158,7 +169,8 @@ fn doubling_members_end_at_the_limit() {
 
 #[test]
 fn many_branches_and_many_choices_end_soon() {
-    let branches: Vec<Value> = (0..3000).map(|n| json!({"properties": {"kind": {"const": n}}, "required": ["kind"]})).collect();
+    let branches: Vec<Value> =
+        (0..3000).map(|n| json!({"properties": {"kind": {"const": n}}, "required": ["kind"]})).collect();
     assert!(soon(&json!({"oneOf": branches})).is_ok());
     let choices: Vec<Value> = (0..30)
         .map(|n| json!({"anyOf": [{"required": [format!("a{n}")]}, {"required": [format!("b{n}")]}, {"maxProperties": 3}]}))
@@ -171,9 +183,18 @@ fn many_branches_and_many_choices_end_soon() {
 
 #[test]
 fn catastrophic_patterns_end_soon() {
-    for pattern in ["^(a+)+$", "^(a|aa)+$", "(x+x+)+y", "^(?=(a+)+b)a{40}$", "((a{1000}){1000}){1000}", "^(.*.*.*.*)*!$", "(((((a*)*)*)*)*)*b"] {
+    for pattern in [
+        "^(a+)+$",
+        "^(a|aa)+$",
+        "(x+x+)+y",
+        "^(?=(a+)+b)a{40}$",
+        "((a{1000}){1000}){1000}",
+        "^(.*.*.*.*)*!$",
+        "(((((a*)*)*)*)*)*b",
+    ] {
         let _ = soon(&json!({"type": "string", "pattern": pattern, "minLength": 30}));
-        let _ = soon(&json!({"not": {"type": "string", "pattern": pattern}, "type": "string", "minLength": 50}));
+        let _ =
+            soon(&json!({"not": {"type": "string", "pattern": pattern}, "type": "string", "minLength": 50}));
     }
 }
 
@@ -213,7 +234,10 @@ fn optional_keys_are_sometimes_there_and_sometimes_not_and_null_is_tried() {
         "required": ["undeclared"]
     });
     let made = values(&schema, 200);
-    assert!(made.iter().any(|value| value.get("b").is_some()) && made.iter().any(|value| value.get("b").is_none()));
+    assert!(
+        made.iter().any(|value| value.get("b").is_some())
+            && made.iter().any(|value| value.get("b").is_none())
+    );
     assert!(made.iter().any(|value| value.get("a") == Some(&Value::Null)));
     assert!(made.iter().all(|value| value.get("undeclared").is_some()));
 }

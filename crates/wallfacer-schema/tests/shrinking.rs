@@ -39,7 +39,9 @@ fn run(mut shrinker: Shrinker, fails: impl Fn(&Value) -> bool) -> (Value, usize)
 
 fn has_large_count(value: &Value) -> bool {
     let orders = value["orders"].as_array();
-    orders.is_some_and(|orders| orders.iter().any(|order| order["count"].as_i64().is_some_and(|count| count > 17)))
+    orders.is_some_and(|orders| {
+        orders.iter().any(|order| order["count"].as_i64().is_some_and(|count| count > 17))
+    })
 }
 
 fn failing(schema: &Schema) -> (Value, Vec<u64>) {
@@ -83,7 +85,8 @@ fn an_invalid_value_keeps_its_violation_and_gains_no_other() {
 fn any_value_shrinks_without_regard_to_the_schema() {
     let schema = Schema::compile(&orders()).expect("compiles");
     let value = json!({"orders": "many", "other": [1, 2, {"deep": "needle in a haystack"}]});
-    let (small, _) = run(Shrinker::new(&schema, value, Class::Any), |value| value.to_string().contains("needle"));
+    let (small, _) =
+        run(Shrinker::new(&schema, value, Class::Any), |value| value.to_string().contains("needle"));
     assert_eq!(small, json!("needle"));
 }
 
@@ -93,7 +96,8 @@ fn proposals_are_bounded_even_when_all_are_refused() {
     let schema = Schema::compile_with(&orders(), limits).expect("compiles");
     let (value, draws) = failing(&schema);
     let pool = Pool::new();
-    let (same, proposals) = run(Shrinker::from_draws(&schema, value.clone(), &draws, &pool, Class::Valid), |_| false);
+    let (same, proposals) =
+        run(Shrinker::from_draws(&schema, value.clone(), &draws, &pool, Class::Valid), |_| false);
     assert_eq!(same, value);
     assert!(proposals <= 25, "{proposals}");
 }

@@ -43,14 +43,19 @@ fn every_schema_gives_valid_values_or_says_why_not() {
                 }
                 Err(Unable::Unsatisfiable { .. }) => {
                     unsatisfiable += 1;
-                    let accepted = case.tests.iter().find(|(value, valid, _)| *valid && judge.is_valid(value));
+                    let accepted =
+                        case.tests.iter().find(|(value, valid, _)| *valid && judge.is_valid(value));
                     if let Some((value, ..)) = accepted {
-                        wrong.push(format!("{}/{}: called unsatisfiable, yet {value}", case.draft, case.name));
+                        wrong
+                            .push(format!("{}/{}: called unsatisfiable, yet {value}", case.draft, case.name));
                     }
                     break;
                 }
                 Err(Unable::Unsupported { keyword, why, .. }) => {
-                    unsupported.entry(keyword.to_owned()).or_default().push(format!("{}/{}: {why}", case.draft, case.name));
+                    unsupported
+                        .entry(keyword.to_owned())
+                        .or_default()
+                        .push(format!("{}/{}: {why}", case.draft, case.name));
                     break;
                 }
                 Err(error @ Unable::TooLarge { .. }) => {
@@ -61,7 +66,8 @@ fn every_schema_gives_valid_values_or_says_why_not() {
         }
     }
     let count: usize = unsupported.values().map(Vec::len).sum();
-    let summary = format!("{tried} schemas, {unsatisfiable} unsatisfiable, {count} unsupported: {unsupported:#?}");
+    let summary =
+        format!("{tried} schemas, {unsatisfiable} unsatisfiable, {count} unsupported: {unsupported:#?}");
     assert!(wrong.is_empty(), "{} wrong:\n{}\n{summary}", wrong.len(), wrong.join("\n"));
     assert!(count * 100 <= tried * MOST_UNSUPPORTED_PERCENT, "{summary}");
 }
@@ -76,13 +82,19 @@ fn every_boundary_value_is_valid_and_every_invalid_value_is_not() {
         for made in schema.boundary(&Pool::new()).unwrap_or_default() {
             on_boundary += 1;
             if !judge.is_valid(&made.value) {
-                wrong.push(format!("{}/{}: boundary {}: {}: {}", case.draft, case.name, made.at, made.limit, made.value));
+                wrong.push(format!(
+                    "{}/{}: boundary {}: {}: {}",
+                    case.draft, case.name, made.at, made.limit, made.value
+                ));
             }
         }
         for made in schema.invalid(&Pool::new()).unwrap_or_default() {
             invalid += 1;
             if judge.is_valid(&made.value) {
-                wrong.push(format!("{}/{}: invalid {}: {}", case.draft, case.name, made.violation, made.value));
+                wrong.push(format!(
+                    "{}/{}: invalid {}: {}",
+                    case.draft, case.name, made.violation, made.value
+                ));
             }
         }
     }

@@ -120,9 +120,9 @@ impl<'d> Reader<'_, '_, 'd> {
         let named = match self.keywords.get("type") {
             None => return Types::ANY,
             Some(Value::String(name)) => Types::of_name(name),
-            Some(Value::Array(names)) => names.iter().try_fold(Types::NONE, |types, name| {
-                Some(types.or(Types::of_name(name.as_str()?)?))
-            }),
+            Some(Value::Array(names)) => names
+                .iter()
+                .try_fold(Types::NONE, |types, name| Some(types.or(Types::of_name(name.as_str()?)?))),
             Some(_) => None,
         };
         named.unwrap_or_else(|| {
@@ -169,7 +169,11 @@ impl<'d> Reader<'_, '_, 'd> {
             max_length: self.count("maxLength"),
             pattern: self.text("pattern").map(|text| Arc::new(Pattern::parse(text))),
             format: self.text("format").and_then(|name| Format::of_name(name, self.draft)),
-            content: Format::of_content(self.text("contentMediaType"), self.text("contentEncoding"), self.draft),
+            content: Format::of_content(
+                self.text("contentMediaType"),
+                self.text("contentEncoding"),
+                self.draft,
+            ),
         };
         let set = rules.min_length.is_some()
             || rules.max_length.is_some()
@@ -357,8 +361,10 @@ fn field_name(at: &str) -> String {
     let named = (1..steps.len()).rev().find(|&index| steps[index - 1] == "properties");
     let Some(index) = named else { return String::new() };
     let belongs = steps[index + 1..].iter().all(|step| {
-        matches!(step.as_str(), "items" | "anyOf" | "oneOf" | "allOf" | "prefixItems" | "additionalProperties")
-            || step.bytes().all(|byte| byte.is_ascii_digit())
+        matches!(
+            step.as_str(),
+            "items" | "anyOf" | "oneOf" | "allOf" | "prefixItems" | "additionalProperties"
+        ) || step.bytes().all(|byte| byte.is_ascii_digit())
     });
     if belongs { steps[index].clone() } else { String::new() }
 }

@@ -5,7 +5,12 @@ use crate::{node::ArrayRules, node::Contains, number::equal, violation::Rule};
 use serde_json::Value;
 
 impl Judge<'_> {
-    pub(super) fn array(&mut self, rules: &ArrayRules, items: &[Value], mut marks: Option<&mut Marks>) -> bool {
+    pub(super) fn array(
+        &mut self,
+        rules: &ArrayRules,
+        items: &[Value],
+        mut marks: Option<&mut Marks>,
+    ) -> bool {
         let mut holds = true;
         if let Some(least) = rules.min_items.filter(|&least| items.len() < least) {
             holds = self.broken(Rule::MinItems, || format!("has fewer than {least} items"));
@@ -43,7 +48,8 @@ impl Judge<'_> {
             }
         }
         if found < contains.min {
-            return self.broken(Rule::Contains, || format!("contains {found} of {} items wanted", contains.min));
+            return self
+                .broken(Rule::Contains, || format!("contains {found} of {} items wanted", contains.min));
         }
         match contains.max {
             Some(most) if found > most => {

@@ -97,7 +97,10 @@ impl<'n> Judge<'n> {
         let key = (schema, std::ptr::from_ref(value));
         // Marks and listed violations are effects that a remembered answer would leave out.
         let remembers = self.used > STEPS_BEFORE_MEMORY && marks.is_none();
-        if remembers && let Some(&known) = self.memory.get(&key) && (known || !self.lists()) {
+        if remembers
+            && let Some(&known) = self.memory.get(&key)
+            && (known || !self.lists())
+        {
             return known;
         }
         self.steps -= 1;
@@ -237,7 +240,8 @@ impl<'n> Judge<'n> {
                         marks.mark(index);
                         holds &= self.inside(name, |judge| {
                             judge.holds(schema, member, None)
-                                || judge.broken(Rule::UnevaluatedProperties, || "is an unknown key".to_owned())
+                                || judge
+                                    .broken(Rule::UnevaluatedProperties, || "is an unknown key".to_owned())
                         });
                     }
                 }

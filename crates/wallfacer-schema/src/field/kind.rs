@@ -284,7 +284,10 @@ fn description_words(description: &str) -> String {
 
 fn of_words(words: &[String], described: &str) -> Option<Kind> {
     let pair = words.windows(2).find_map(|pair| {
-        PAIRS.iter().find(|(first, second, _)| pair[0] == *first && pair[1] == *second).map(|(.., kind)| *kind)
+        PAIRS
+            .iter()
+            .find(|(first, second, _)| pair[0] == *first && pair[1] == *second)
+            .map(|(.., kind)| *kind)
     });
     let single = || {
         words.iter().rev().find_map(|word| {

@@ -8,7 +8,9 @@ pub(crate) fn strings(kind: Kind) -> &'static [&'static str] {
         Kind::Path => &["README.md", "/tmp/example.txt", "src/main.py", "./notes.txt", "data/report.csv"],
         Kind::Directory => &[".", "/tmp", "src", "/tmp/example"],
         Kind::FileName => &["example.txt", "report.csv", "index.html"],
-        Kind::Url => &["https://example.com/", "https://example.com/index.html", "http://www.example.org/a?b=c"],
+        Kind::Url => {
+            &["https://example.com/", "https://example.com/index.html", "http://www.example.org/a?b=c"]
+        }
         Kind::Host => &["example.com", "localhost", "www.example.org"],
         Kind::Port => &["80", "8080", "443"],
         Kind::IpAddress => &["192.0.2.1", "127.0.0.1", "2001:db8::1"],

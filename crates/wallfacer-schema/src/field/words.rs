@@ -14,7 +14,8 @@ pub(super) fn split(name: &str) -> Vec<String> {
         // `aB` opens a word at B, `ABc` opens one at B too.
         let opens = character.is_uppercase()
             && (previous.is_some_and(|previous| previous.is_lowercase() || previous.is_numeric())
-                || (previous.is_some_and(char::is_uppercase) && next.is_some_and(|next| next.is_lowercase())));
+                || (previous.is_some_and(char::is_uppercase)
+                    && next.is_some_and(|next| next.is_lowercase())));
         if opens {
             words.extend(finished(&mut word));
         }

@@ -56,7 +56,8 @@ fn is_mailbox(text: &str) -> bool {
         return !quoted.contains('"') && !quoted.chars().any(char::is_control);
     }
     let atom = |part: &str| {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || !c.is_ascii() || "!#$%&'*+-/=?^_`{|}~".contains(c);
+        let allowed =
+            |c: char| c.is_ascii_alphanumeric() || !c.is_ascii() || "!#$%&'*+-/=?^_`{|}~".contains(c);
         !part.is_empty() && part.chars().all(allowed)
     };
     text.split('.').all(atom)

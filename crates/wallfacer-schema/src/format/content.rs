@@ -16,7 +16,8 @@ pub(super) fn is_json(bytes: &[u8]) -> bool {
 pub(super) fn encode(bytes: &[u8]) -> String {
     let mut text = String::new();
     for group in bytes.chunks(3) {
-        let bits = group.iter().fold(0_u32, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - group.len()));
+        let bits =
+            group.iter().fold(0_u32, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - group.len()));
         for place in 0..4 {
             let index = (bits >> (18 - 6 * place)) & 63;
             text.push(if place <= group.len() { char::from(ALPHABET[index as usize]) } else { '=' });

@@ -153,7 +153,9 @@ impl Format {
     /// Rightly formed strings at the rim of the format.
     pub(crate) fn edges(self) -> &'static [&'static str] {
         match self.kind {
-            Kind::DateTime => &["2024-02-29T23:59:59Z", "0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59.999-23:59"],
+            Kind::DateTime => {
+                &["2024-02-29T23:59:59Z", "0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59.999-23:59"]
+            }
             Kind::Date => &["2024-02-29", "0001-01-01", "9999-12-31"],
             Kind::Time => &["00:00:00Z", "23:59:59.999999+23:59"],
             Kind::Duration => &["P0D", "P1Y2M3DT4H5M6S", "P99999W"],
@@ -181,7 +183,9 @@ impl Format {
     /// Strings that just miss the format.
     pub(crate) fn misses(self) -> &'static [&'static str] {
         match self.kind {
-            Kind::DateTime => &["2023-02-29T00:00:00Z", "2024-01-01 00:00:00", "2024-01-01T24:00:00Z", "not a date"],
+            Kind::DateTime => {
+                &["2023-02-29T00:00:00Z", "2024-01-01 00:00:00", "2024-01-01T24:00:00Z", "not a date"]
+            }
             Kind::Date => &["2023-02-29", "2024-13-01", "24-01-01", "2024-1-1"],
             Kind::Time => &["24:00:00Z", "12:00:00", "12:60:00Z"],
             Kind::Duration => &["P", "PT", "1D", "P1"],
@@ -191,7 +195,9 @@ impl Format {
             Kind::Ipv6 => &["12345::", "1::2::3", "::g", "1:2:3:4:5:6:7:8:9"],
             Kind::Uri | Kind::Iri => &["//no.scheme/a", "no scheme", "http://a b", "http:// a"],
             Kind::UriReference | Kind::IriReference => &["\\\\host\\share", "a b", "%zz"],
-            Kind::Uuid => &["00000000-0000-0000-0000-00000000000", "not-a-uuid", "0000000g-0000-0000-0000-000000000000"],
+            Kind::Uuid => {
+                &["00000000-0000-0000-0000-00000000000", "not-a-uuid", "0000000g-0000-0000-0000-000000000000"]
+            }
             Kind::UriTemplate => &["{", "/a{b", "}"],
             Kind::JsonPointer => &["a", "/~2", "#"],
             Kind::RelativeJsonPointer => &["/a", "01", "-1", "+1"],
@@ -226,7 +232,10 @@ mod tests {
     fn edges_fit_and_misses_do_not() {
         for format in all() {
             format.edges().iter().for_each(|edge| assert!(format.fits(edge), "{}: {edge:?}", format.name()));
-            format.misses().iter().for_each(|miss| assert!(!format.fits(miss), "{}: {miss:?}", format.name()));
+            format
+                .misses()
+                .iter()
+                .for_each(|miss| assert!(!format.fits(miss), "{}: {miss:?}", format.name()));
         }
     }
 }

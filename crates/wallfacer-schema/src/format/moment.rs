@@ -47,7 +47,8 @@ pub(super) fn is_date_time(text: &str) -> bool {
 pub(super) fn is_time(text: &str) -> bool {
     let Some((clock, rest)) = text.split_at_checked(8) else { return false };
     let [hour, minute, second] = clock.split(':').collect::<Vec<_>>()[..] else { return false };
-    let (Some(hour), Some(minute), Some(second)) = (digits(hour, 2), digits(minute, 2), digits(second, 2)) else {
+    let (Some(hour), Some(minute), Some(second)) = (digits(hour, 2), digits(minute, 2), digits(second, 2))
+    else {
         return false;
     };
     let rest = match rest.strip_prefix('.') {

@@ -21,7 +21,11 @@ pub(super) fn uri(choices: &mut Choices, international: bool) -> String {
 }
 
 pub(super) fn reference(choices: &mut Choices, international: bool) -> String {
-    if choices.one_in(2) { RELATIVE[choices.index(RELATIVE.len())].to_owned() } else { uri(choices, international) }
+    if choices.one_in(2) {
+        RELATIVE[choices.index(RELATIVE.len())].to_owned()
+    } else {
+        uri(choices, international)
+    }
 }
 
 pub(super) fn is_uri(text: &str, international: bool) -> bool {

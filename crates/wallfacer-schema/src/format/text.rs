@@ -77,7 +77,8 @@ fn is_expression(text: &str) -> bool {
             Some(_) => return false,
             None => name.strip_suffix('*').unwrap_or(name),
         };
-        let part = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "_%".contains(c));
+        let part =
+            |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "_%".contains(c));
         name.split('.').all(part)
     })
 }

@@ -32,10 +32,12 @@ impl Maker<'_> {
         // Beyond 2^53 many servers lose digits; that is for the boundary list, where the schema speaks of it.
         let spread = spread.min(u64::try_from(EXACT / range.step).unwrap_or(0).max(1));
         let distance = i128::from(self.choices.below(spread));
-        let down = range.last - origin < distance || (origin - range.first >= distance && self.choices.one_in(3));
+        let down =
+            range.last - origin < distance || (origin - range.first >= distance && self.choices.one_in(3));
         let count = if down { origin - distance } else { origin + distance }.clamp(range.first, range.last);
         let made = number::from_integer(count * range.step);
-        made.map(Value::Number).ok_or_else(|| Unable::too_large(&shape.at, "the integers in range are too large"))
+        made.map(Value::Number)
+            .ok_or_else(|| Unable::too_large(&shape.at, "the integers in range are too large"))
     }
 
     pub(super) fn make_fraction(&mut self, shape: &Shape) -> Result<Value, Unable> {
@@ -50,10 +52,11 @@ impl Maker<'_> {
                 return Ok(Value::Number(made));
             }
         }
-        let middle = [low + (high - low) / 2.0, low, high].into_iter().find_map(|float| fitted(&shape.number, float));
-        middle
-            .map(Value::Number)
-            .ok_or_else(|| Unable::unsupported(&shape.at, "multipleOf", "no number with a fraction found in range"))
+        let middle =
+            [low + (high - low) / 2.0, low, high].into_iter().find_map(|float| fitted(&shape.number, float));
+        middle.map(Value::Number).ok_or_else(|| {
+            Unable::unsupported(&shape.at, "multipleOf", "no number with a fraction found in range")
+        })
     }
 
     /// A number that is usual for the kind of field.

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Further keys where the schema has a place for them.
 const USUAL_EXTRA: usize = 3;
 /// Where nobody thought of further keys, one object in so many gets one.
-const RARELY: u64 = 24;
+const RARELY: u64 = 48;
 /// Tries for the name of one further key.
 const NAME_TRIES: usize = 24;
 const NAMES: [&str; 8] = ["key", "name", "value", "extra", "note", "a", "x-custom", "item"];
@@ -33,7 +33,11 @@ impl Maker<'_> {
     }
 
     /// An object with these of the declared keys, and as many more or fewer as the rules demand.
-    pub(crate) fn make_object_of(&mut self, shape: &Shape, mut chosen: BTreeSet<usize>) -> Result<Value, Unable> {
+    pub(crate) fn make_object_of(
+        &mut self,
+        shape: &Shape,
+        mut chosen: BTreeSet<usize>,
+    ) -> Result<Value, Unable> {
         let Some(rules) = &shape.object else { return Ok(Value::Object(Map::new())) };
         settle(rules, &mut chosen);
         let mut members = Map::new();
@@ -44,7 +48,9 @@ impl Maker<'_> {
                     members.insert(property.name.clone(), value);
                 }
                 // An optional key that cannot be made is left out, unless another key depends on it.
-                Err(unable) if property.required || is_needed(rules, &property.name, &members) => return Err(unable),
+                Err(unable) if property.required || is_needed(rules, &property.name, &members) => {
+                    return Err(unable);
+                }
                 Err(_) => {}
             }
         }
@@ -56,7 +62,12 @@ impl Maker<'_> {
         self.nested(Some(&property.name), &shape.at, |maker| maker.make(property.goal))
     }
 
-    fn add_extra(&mut self, shape: &Shape, rules: &ObjectShape, members: &mut Map<String, Value>) -> Result<(), Unable> {
+    fn add_extra(
+        &mut self,
+        shape: &Shape,
+        rules: &ObjectShape,
+        members: &mut Map<String, Value>,
+    ) -> Result<(), Unable> {
         let needed = rules.min.saturating_sub(members.len()).max(usize::from(rules.intruder));
         let closed = !rules.extra.free && rules.extra.patterns.is_empty();
         let room = rules.max.unwrap_or(usize::MAX).saturating_sub(members.len());
@@ -120,7 +131,11 @@ impl Maker<'_> {
             }
             (None, _) => {
                 let name = NAMES[self.choices.index(NAMES.len())];
-                if number < NAMES.len() && !self.choices.is_spent() { name.to_owned() } else { format!("{name}{number}") }
+                if number < NAMES.len() && !self.choices.is_spent() {
+                    name.to_owned()
+                } else {
+                    format!("{name}{number}")
+                }
             }
         };
         Some(name)
@@ -173,7 +188,8 @@ fn add_dependents(rules: &ObjectShape, chosen: &mut BTreeSet<usize>) {
 }
 
 fn is_needed(rules: &ObjectShape, name: &str, members: &Map<String, Value>) -> bool {
-    rules.dependent_required.iter().any(|(key, needed)| {
-        members.contains_key(key) && needed.iter().any(|other| other == name)
-    })
+    rules
+        .dependent_required
+        .iter()
+        .any(|(key, needed)| members.contains_key(key) && needed.iter().any(|other| other == name))
 }

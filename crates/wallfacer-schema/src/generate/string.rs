@@ -17,7 +17,8 @@ const WORDS: [&str; 12] =
 impl Maker<'_> {
     pub(super) fn make_string(&mut self, shape: &Shape) -> Result<String, Unable> {
         let rules = &shape.string;
-        if !rules.words.is_empty() && self.choices.below(4) < 3 {
+        // A call that is refused tests nothing, so what the name suggests is nearly always followed.
+        if !rules.words.is_empty() && self.choices.below(8) < 7 {
             return Ok(rules.words[self.choices.index(rules.words.len())].to_owned());
         }
         let most = rules.max.unwrap_or(usize::MAX).min(rules.min.saturating_add(USUAL_LENGTH));
@@ -31,11 +32,7 @@ impl Maker<'_> {
         if rules.is_plain() {
             return Ok(self.plain(length));
         }
-        if rules.patterns.is_empty() {
-            self.by_format(shape)
-        } else {
-            self.by_pattern(shape, length)
-        }
+        if rules.patterns.is_empty() { self.by_format(shape) } else { self.by_pattern(shape, length) }
     }
 
     fn plain(&mut self, length: usize) -> String {

@@ -9,14 +9,28 @@ pub(super) enum Ast {
     Class(Class),
     Concat(Vec<Ast>),
     Alternate(Vec<Ast>),
-    Repeat { inner: Box<Ast>, min: u32, max: Option<u32>, greedy: bool },
+    Repeat {
+        inner: Box<Ast>,
+        min: u32,
+        max: Option<u32>,
+        greedy: bool,
+    },
     /// Captures are numbered from one, as they are written.
-    Capture { inner: Box<Ast>, number: usize },
+    Capture {
+        inner: Box<Ast>,
+        number: usize,
+    },
     BackReference(usize),
     Start,
     End,
-    WordBoundary { negated: bool },
-    Look { inner: Box<Ast>, ahead: bool, negated: bool },
+    WordBoundary {
+        negated: bool,
+    },
+    Look {
+        inner: Box<Ast>,
+        ahead: bool,
+        negated: bool,
+    },
 }
 
 impl Ast {

@@ -69,7 +69,8 @@ impl Parser {
 
     fn eat(&mut self, expected: &str) -> bool {
         let ahead = self.characters[self.position..].iter().copied();
-        let found = expected.chars().count() <= ahead.len() && ahead.zip(expected.chars()).all(|(a, b)| a == b);
+        let found =
+            expected.chars().count() <= ahead.len() && ahead.zip(expected.chars()).all(|(a, b)| a == b);
         if found {
             self.position += expected.chars().count();
         }
@@ -350,7 +351,9 @@ impl Parser {
                     self.position += 1;
                     match self.member()? {
                         Member::Character(high) if low <= high => ranges.push((low, high)),
-                        Member::Character(high) => return Err(format!("the range {low}-{high} runs backwards")),
+                        Member::Character(high) => {
+                            return Err(format!("the range {low}-{high} runs backwards"));
+                        }
                         Member::Set(class) => {
                             ranges.extend([(low, low), ('-', '-')]);
                             ranges.extend_from_slice(class.ranges());

@@ -43,7 +43,9 @@ impl Counts {
         let mut counts = Counts {
             min: 0,
             max: None,
-            prefix: (0..length.min(planning.limits.items)).map(|index| at(planning, flat, Some(index))).collect(),
+            prefix: (0..length.min(planning.limits.items))
+                .map(|index| at(planning, flat, Some(index)))
+                .collect(),
             rest: at(planning, flat, None),
         };
         let mut place = "";
@@ -65,7 +67,8 @@ impl Counts {
             counts.add_opposite(planning, item);
         }
         let blocked = counts.prefix.iter().position(|items| shape::is_never(planning, items));
-        counts.cap(blocked.or_else(|| shape::is_never(planning, &counts.rest).then_some(counts.prefix.len())));
+        counts
+            .cap(blocked.or_else(|| shape::is_never(planning, &counts.rest).then_some(counts.prefix.len())));
         if counts.min > planning.limits.items {
             let why = format!("{} items are demanded, {} is the limit", counts.min, planning.limits.items);
             return Err(Unable::too_large(place, why));
@@ -125,7 +128,9 @@ fn rules<'s>(planning: &Planning<'s>, flat: &Flat) -> impl Iterator<Item = (Node
 fn broken_position(planning: &Planning, flat: &Flat) -> Option<usize> {
     flat.iter().find_map(|item| match item {
         Item::Break(_, Part::Prefix(index)) => Some(index as usize),
-        Item::Break(id, Part::Items) => planning.nodes[id.0 as usize].array.as_ref().map(|rules| rules.prefix.len()),
+        Item::Break(id, Part::Items) => {
+            planning.nodes[id.0 as usize].array.as_ref().map(|rules| rules.prefix.len())
+        }
         _ => None,
     })
 }

@@ -31,7 +31,12 @@ impl Flat {
                 Item::Not(id) => {
                     let mut ways = negation::ways(&nodes[id.0 as usize], id);
                     match ways.len() {
-                        0 => return Err(Unable::unsatisfiable(&nodes[id.0 as usize].at, "`not` forbids everything")),
+                        0 => {
+                            return Err(Unable::unsatisfiable(
+                                &nodes[id.0 as usize].at,
+                                "`not` forbids everything",
+                            ));
+                        }
                         1 => waiting.append(&mut ways[0]),
                         _ if hard => {
                             flat.items.insert(item);
@@ -87,11 +92,16 @@ impl Flat {
 
     pub(crate) fn alternatives(&self, item: Item, nodes: &[Node]) -> Vec<Vec<Item>> {
         match item {
-            Item::AnyOf(id) => nodes[id.0 as usize].any_of.iter().map(|&branch| vec![Item::Must(branch)]).collect(),
+            Item::AnyOf(id) => {
+                nodes[id.0 as usize].any_of.iter().map(|&branch| vec![Item::Must(branch)]).collect()
+            }
             Item::OneOf(id) => one_of(&nodes[id.0 as usize].one_of, self.is_hard()),
             Item::If(id) => condition(&nodes[id.0 as usize]),
             Item::Depends(id, index) => {
-                let dependent = nodes[id.0 as usize].object.as_ref().map(|rules| rules.dependent_schemas[index as usize].1);
+                let dependent = nodes[id.0 as usize]
+                    .object
+                    .as_ref()
+                    .map(|rules| rules.dependent_schemas[index as usize].1);
                 let mut present = vec![Item::Has(id, index)];
                 present.extend(dependent.map(Item::Must));
                 vec![vec![Item::Lacks(id, index)], present]
@@ -147,7 +157,9 @@ fn one_of(branches: &[NodeId], hard: bool) -> Vec<Vec<Item>> {
         rest.take(if hard { MAX_OTHERS } else { 0 }).map(|(_, &other)| Item::Not(other))
     };
     let alternatives = branches.iter().enumerate();
-    alternatives.map(|(index, &branch)| [Item::Must(branch)].into_iter().chain(others(index)).collect()).collect()
+    alternatives
+        .map(|(index, &branch)| [Item::Must(branch)].into_iter().chain(others(index)).collect())
+        .collect()
 }
 
 fn condition(node: &Node) -> Vec<Vec<Item>> {

@@ -98,7 +98,9 @@ impl<'s> Planning<'s> {
         };
         match flat.pending(self.nodes) {
             Some(open) => self.choice(&flat, open),
-            None => shape::merge(self, &flat).map_or_else(Plan::Impossible, |shape| Plan::Shape(Box::new(shape))),
+            None => {
+                shape::merge(self, &flat).map_or_else(Plan::Impossible, |shape| Plan::Shape(Box::new(shape)))
+            }
         }
     }
 

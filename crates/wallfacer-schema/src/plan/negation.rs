@@ -21,7 +21,9 @@ pub(super) fn ways(node: &Node, id: NodeId) -> Vec<Vec<Item>> {
     }
     if !node.one_of.is_empty() {
         ways.push(node.one_of.iter().map(|&branch| Item::Not(branch)).collect());
-        ways.extend(node.one_of.windows(2).take(MAX_PLACES).map(|pair| pair.iter().map(|&b| Item::Must(b)).collect()));
+        ways.extend(
+            node.one_of.windows(2).take(MAX_PLACES).map(|pair| pair.iter().map(|&b| Item::Must(b)).collect()),
+        );
     }
     ways.extend(node.not.map(|schema| vec![Item::Must(schema)]));
     if let Some(condition) = node.condition {

@@ -63,14 +63,20 @@ impl Keys {
             let required = required.contains(&name);
             if keys.absent.contains(&name) {
                 if required {
-                    return Err(Unable::unsatisfiable(place(planning, flat), format!("`{name}` is required and forbidden")));
+                    return Err(Unable::unsatisfiable(
+                        place(planning, flat),
+                        format!("`{name}` is required and forbidden"),
+                    ));
                 }
                 continue;
             }
             let items = member(planning, flat, &name);
             if shape::is_never(planning, &items) || !name_fits(planning, flat, &name) {
                 if required {
-                    return Err(Unable::unsatisfiable(place(planning, flat), format!("`{name}` is required and has no value")));
+                    return Err(Unable::unsatisfiable(
+                        place(planning, flat),
+                        format!("`{name}` is required and has no value"),
+                    ));
                 }
                 continue;
             }
@@ -93,7 +99,9 @@ impl Keys {
                     let most = rules.min_properties.map(|count| count.saturating_sub(1));
                     self.max = [self.max, most].into_iter().flatten().min();
                 }
-                Part::MaxProperties => self.min = self.min.max(rules.max_properties.unwrap_or(0).saturating_add(1)),
+                Part::MaxProperties => {
+                    self.min = self.min.max(rules.max_properties.unwrap_or(0).saturating_add(1))
+                }
                 _ => {}
             }
         }
@@ -107,9 +115,10 @@ impl Keys {
             return Err(Unable::too_large(place(planning, flat), why));
         }
         match max {
-            Some(max) if max < least => {
-                Err(Unable::unsatisfiable(place(planning, flat), format!("{least} keys are demanded, {max} allowed")))
-            }
+            Some(max) if max < least => Err(Unable::unsatisfiable(
+                place(planning, flat),
+                format!("{least} keys are demanded, {max} allowed"),
+            )),
             _ => Ok(()),
         }
     }
@@ -126,7 +135,9 @@ impl Keys {
             min: self.min,
             max: self.max,
             properties,
-            dependent_required: rules(planning, flat).flat_map(|(_, rules)| rules.dependent_required.clone()).collect(),
+            dependent_required: rules(planning, flat)
+                .flat_map(|(_, rules)| rules.dependent_required.clone())
+                .collect(),
             extra: self.extra,
             absent: self.absent,
             names: if about_names.is_empty() { None } else { Some(goal(about_names)?) },
@@ -141,7 +152,8 @@ pub(crate) fn member(planning: &Planning, flat: &Flat, name: &str) -> Vec<Item> 
     let mut evaluated = false;
     for (_, rules) in rules(planning, flat) {
         let matching = rules.patterns.iter().filter(|(pattern, _)| pattern.matches(name) == Some(true));
-        let own: Vec<NodeId> = rules.properties.get(name).copied().into_iter().chain(matching.map(|(_, id)| *id)).collect();
+        let own: Vec<NodeId> =
+            rules.properties.get(name).copied().into_iter().chain(matching.map(|(_, id)| *id)).collect();
         evaluated |= !own.is_empty() || rules.additional.is_some();
         if own.is_empty() {
             items.extend(rules.additional.map(Item::Must));
@@ -157,7 +169,8 @@ pub(crate) fn member(planning: &Planning, flat: &Flat, name: &str) -> Vec<Item> 
         match part {
             Part::Property(index) => {
                 let broken = rules.properties.get_index(index as usize);
-                items.extend(broken.filter(|(known, _)| *known == name).map(|(_, schema)| Item::Not(*schema)));
+                items
+                    .extend(broken.filter(|(known, _)| *known == name).map(|(_, schema)| Item::Not(*schema)));
             }
             Part::Additional => {
                 let known = rules.properties.contains_key(name)
@@ -208,7 +221,11 @@ fn required(planning: &Planning, flat: &Flat) -> BTreeSet<String> {
             }
             Item::Break(id, Part::Property(index)) => {
                 let rules = planning.nodes[id.0 as usize].object.as_ref();
-                required.extend(rules.and_then(|rules| rules.properties.get_index(index as usize)).map(|(name, _)| name.clone()));
+                required.extend(
+                    rules
+                        .and_then(|rules| rules.properties.get_index(index as usize))
+                        .map(|(name, _)| name.clone()),
+                );
             }
             _ => {}
         }
@@ -218,9 +235,10 @@ fn required(planning: &Planning, flat: &Flat) -> BTreeSet<String> {
 
 fn absent(planning: &Planning, flat: &Flat) -> BTreeSet<String> {
     let names = flat.iter().filter_map(|item| match item {
-        Item::Lacks(id, index) => {
-            planning.nodes[id.0 as usize].object.as_ref().map(|rules| rules.dependent_schemas[index as usize].0.clone())
-        }
+        Item::Lacks(id, index) => planning.nodes[id.0 as usize]
+            .object
+            .as_ref()
+            .map(|rules| rules.dependent_schemas[index as usize].0.clone()),
         Item::Break(id, Part::Required(index)) => {
             planning.nodes[id.0 as usize].object.as_ref().map(|rules| rules.required[index as usize].clone())
         }

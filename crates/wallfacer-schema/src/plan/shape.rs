@@ -122,7 +122,8 @@ struct Parts {
 /// The types that are left once each type's rules have had their say. Fails when a type was the last hope
 /// and its rules tell why it is none.
 fn types(planning: &Planning, flat: &Flat) -> Result<(Types, Parts), Unable> {
-    let mut types = flat.leaves().fold(Types::ANY, |types, id| types.and(planning.nodes[id.0 as usize].types));
+    let mut types =
+        flat.leaves().fold(Types::ANY, |types, id| types.and(planning.nodes[id.0 as usize].types));
     for item in flat.iter() {
         if let Item::Break(id, part) = item {
             types = types.and(types_for(part, planning.nodes[id.0 as usize].types));
@@ -141,7 +142,8 @@ fn types(planning: &Planning, flat: &Flat) -> Result<(Types, Parts), Unable> {
     }
     if types.meets(Types::FRACTION) && !parts.number.has_fractions() {
         types = types.and(Types::FRACTION.complement());
-        refused = refused.or_else(|| Some(Unable::unsatisfiable(place(planning, flat), "no number is in range")));
+        refused =
+            refused.or_else(|| Some(Unable::unsatisfiable(place(planning, flat), "no number is in range")));
     }
     if types.meets(Types::STRING)
         && let Err(unable) = string_fits(planning, flat, &parts.string)
@@ -177,9 +179,11 @@ fn types_for(part: Part, broken: Types) -> Types {
     match part {
         Part::Type => broken.complement(),
         Part::Listed => Types::ANY,
-        Part::Minimum | Part::Maximum | Part::ExclusiveMinimum | Part::ExclusiveMaximum | Part::MultipleOf => {
-            Types::NUMBER
-        }
+        Part::Minimum
+        | Part::Maximum
+        | Part::ExclusiveMinimum
+        | Part::ExclusiveMaximum
+        | Part::MultipleOf => Types::NUMBER,
         Part::MinLength | Part::MaxLength | Part::Text => Types::STRING,
         Part::MinItems | Part::MaxItems | Part::Items | Part::Prefix(_) | Part::Unique | Part::OtherArray => {
             Types::ARRAY
@@ -200,7 +204,10 @@ fn string_fits(planning: &Planning, flat: &Flat, string: &StringShape) -> Result
         return Err(Unable::too_large(place(planning, flat), why));
     }
     if string.max.is_some_and(|max| max < string.min) {
-        return Err(Unable::unsatisfiable(place(planning, flat), "the longest string is shorter than the shortest"));
+        return Err(Unable::unsatisfiable(
+            place(planning, flat),
+            "the longest string is shorter than the shortest",
+        ));
     }
     match string.patterns.iter().find_map(|pattern| pattern.fault()) {
         Some(fault) => Err(Unable::unsupported(place(planning, flat), "pattern", fault)),
@@ -212,7 +219,8 @@ fn string_fits(planning: &Planning, flat: &Flat, string: &StringShape) -> Result
 fn allowed(planning: &Planning, flat: &Flat, types: Types) -> Result<Option<Vec<Value>>, Unable> {
     let node = |id: NodeId| &planning.nodes[id.0 as usize];
     let constant = flat.leaves().find_map(|id| node(id).constant.as_ref().map(std::slice::from_ref));
-    let listed = || flat.leaves().filter_map(|id| node(id).members.as_deref()).min_by_key(|members| members.len());
+    let listed =
+        || flat.leaves().filter_map(|id| node(id).members.as_deref()).min_by_key(|members| members.len());
     let Some(candidates) = constant.or_else(listed) else { return Ok(None) };
     let fits = |value: &&Value| types.meets(Types::of(value)) && meets(planning, flat, value);
     let allowed: Vec<Value> = candidates.iter().filter(fits).cloned().collect();

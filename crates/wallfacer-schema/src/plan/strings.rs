@@ -32,8 +32,12 @@ impl StringShape {
                 Item::Break(id, part) => {
                     let rules = nodes[id.0 as usize].string.as_deref();
                     match (part, rules) {
-                        (Part::MinLength, Some(rules)) => shape.shorten(rules.min_length.map(|length| length.saturating_sub(1))),
-                        (Part::MaxLength, Some(rules)) => shape.lengthen(rules.max_length.map(|length| length.saturating_add(1))),
+                        (Part::MinLength, Some(rules)) => {
+                            shape.shorten(rules.min_length.map(|length| length.saturating_sub(1)))
+                        }
+                        (Part::MaxLength, Some(rules)) => {
+                            shape.lengthen(rules.max_length.map(|length| length.saturating_add(1)))
+                        }
                         _ => {}
                     }
                 }

@@ -64,7 +64,9 @@ fn collect(value: &Value, path: &mut Path, found: &mut Vec<Path>) {
     };
     match value {
         Value::Array(items) => items.iter().enumerate().for_each(|(index, item)| descend(index, item)),
-        Value::Object(members) => members.values().enumerate().for_each(|(index, member)| descend(index, member)),
+        Value::Object(members) => {
+            members.values().enumerate().for_each(|(index, member)| descend(index, member))
+        }
         _ => {}
     }
 }

@@ -6,15 +6,13 @@ mod draws;
 mod edits;
 
 use crate::{
-    choices::Choices, evaluate::Judgement, pointer, pool::Pool, schema::Schema, violation::Rule, violation::Violation,
+    choices::Choices, evaluate::Judgement, pointer, pool::Pool, schema::Schema, variants::fingerprint,
+    violation::Rule, violation::Violation,
 };
 use cost::Cost;
 use edits::Path;
 use serde_json::Value;
-use std::{
-    collections::{BTreeSet, HashSet, hash_map::DefaultHasher},
-    hash::{Hash, Hasher},
-};
+use std::collections::BTreeSet;
 
 /// Edits looked at for each one proposed: most fall outside the class and cost the caller nothing.
 const LOOKS_PER_PROPOSAL: usize = 40;
@@ -48,7 +46,7 @@ pub struct Shrinker<'s> {
     draws: Vec<u64>,
     phase: Phase,
     proposed: Option<Proposal>,
-    tried: HashSet<u64>,
+    tried: BTreeSet<u64>,
     proposals: usize,
     looks: usize,
 }
@@ -85,14 +83,20 @@ impl<'s> Shrinker<'s> {
             draws: Vec::new(),
             phase: Phase::Edits { position: 0, improved: false },
             proposed: None,
-            tried: HashSet::new(),
+            tried: BTreeSet::new(),
             proposals: schema.limits().shrinks,
             looks: schema.limits().shrinks.saturating_mul(LOOKS_PER_PROPOSAL),
         }
     }
 
     /// Shrinks the draws first that [`Schema::valid`] recorded with this pool, and then the value.
-    pub fn from_draws(schema: &'s Schema, value: Value, draws: &[u64], pool: &Pool, class: Class) -> Shrinker<'s> {
+    pub fn from_draws(
+        schema: &'s Schema,
+        value: Value,
+        draws: &[u64],
+        pool: &Pool,
+        class: Class,
+    ) -> Shrinker<'s> {
         let mut shrinker = Shrinker::new(schema, value, class);
         if matches!(shrinker.class, Class::Valid | Class::Any) {
             shrinker.draws = draws.to_vec();
@@ -139,16 +143,18 @@ impl<'s> Shrinker<'s> {
                     None if improved => self.phase = Phase::Draws { position: 0, improved: false },
                     None => self.phase = Phase::Edits { position: 0, improved: false },
                 },
-                Phase::Edits { position, improved } => match edits::edit(&self.best, &self.places, position) {
-                    Some(edited) => {
-                        self.phase = Phase::Edits { position: position + 1, improved };
-                        if let Some(proposal) = edited.and_then(|value| self.acceptable(value, None)) {
-                            break proposal;
+                Phase::Edits { position, improved } => {
+                    match edits::edit(&self.best, &self.places, position) {
+                        Some(edited) => {
+                            self.phase = Phase::Edits { position: position + 1, improved };
+                            if let Some(proposal) = edited.and_then(|value| self.acceptable(value, None)) {
+                                break proposal;
+                            }
                         }
+                        None if improved => self.phase = Phase::Edits { position: 0, improved: false },
+                        None => self.phase = Phase::Done,
                     }
-                    None if improved => self.phase = Phase::Edits { position: 0, improved: false },
-                    None => self.phase = Phase::Done,
-                },
+                }
                 Phase::Done => return None,
             }
         };
@@ -215,12 +221,8 @@ fn ways(violations: &[Violation]) -> BTreeSet<(Rule, String)> {
 /// The rule and its place, whatever the positions in arrays.
 fn way(violation: &Violation) -> (Rule, String) {
     let steps = pointer::steps(&violation.at).unwrap_or_default();
-    let anywhere = |step: &String| if step.bytes().all(|byte| byte.is_ascii_digit()) { "*".to_owned() } else { step.clone() };
+    let anywhere = |step: &String| {
+        if step.bytes().all(|byte| byte.is_ascii_digit()) { "*".to_owned() } else { step.clone() }
+    };
     (violation.rule, steps.iter().map(anywhere).collect::<Vec<_>>().join("/"))
-}
-
-fn fingerprint(value: &Value) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.to_string().hash(&mut hasher);
-    hasher.finish()
 }

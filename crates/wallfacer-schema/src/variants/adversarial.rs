@@ -1,6 +1,7 @@
 //! Values with one place taken from the dictionaries of attacks; valid wherever the constraints allow it.
 
 use super::{
+    fingerprint,
     walk::{Candidate, Walk, Whole},
     workshop::Workshop,
 };
@@ -16,7 +17,7 @@ use crate::{
     schema::Schema,
     types::Types,
 };
-use serde_json::{Number, Value, json};
+use serde_json::{Map, Number, Value, json};
 use std::{cell::Cell, collections::BTreeSet};
 
 /// Length of a huge string, in characters; with the limit on strings it stays below usual size limits of messages.
@@ -24,7 +25,7 @@ const HUGE: usize = 100_000;
 /// Levels of a deep value: more than most parsers allow, few enough to write and read back ourselves.
 const DEEP: usize = 500;
 /// Items or keys of a value with many of them.
-const MANY: usize = 2_000;
+const MANY: usize = 1_000;
 
 /// A value with an attack at one place.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,15 +55,19 @@ pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Adversarial>, Una
         let made = Adversarial { value: whole.value, at: whole.at, attack, kind, conforms };
         if !conforms {
             refused.push(made);
-        } else if seen.insert((made.at.clone(), made.value.to_string())) {
+        } else if seen.insert(fingerprint(&made.value)) {
             found.push(made);
             count.set(found.len());
         }
         conforms
     };
-    Walk::new(&workshop, &offer, &mut take, &|| workshop.is_spent() || count.get() >= schema.limits().variants).visit(goal);
+    Walk::new(&workshop, &offer, &mut take, &|| {
+        workshop.is_spent() || count.get() >= schema.limits().variants
+    })
+    .visit(goal);
     // What the constraints refuse is still worth a try, once per place and attack.
-    let mut tried: BTreeSet<(String, Attack)> = found.iter().map(|made| (made.at.clone(), made.attack)).collect();
+    let mut tried: BTreeSet<(String, Attack)> =
+        found.iter().map(|made| (made.at.clone(), made.attack)).collect();
     refused.retain(|made| tried.insert((made.at.clone(), made.attack)));
     found.extend(refused);
     found.truncate(schema.limits().variants);
@@ -98,7 +103,8 @@ fn offer(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Tag>> {
 }
 
 fn numbers() -> Vec<Value> {
-    let floats = [f64::MAX, f64::MIN, f64::MIN_POSITIVE, -0.0, 1e-7, 1e21].into_iter().filter_map(Number::from_f64);
+    let floats =
+        [f64::MAX, f64::MIN, f64::MIN_POSITIVE, -0.0, 1e-7, 1e21].into_iter().filter_map(Number::from_f64);
     let integers = [
         0,
         -1,
@@ -135,6 +141,12 @@ fn objects(workshop: &Workshop, shape: &Shape) -> Vec<(Value, Attack)> {
 }
 
 fn deep(objects: bool) -> Value {
-    let wrap = |inner: Value, _| if objects { json!({ "a": inner }) } else { Value::Array(vec![inner]) };
-    (0..DEEP).fold(json!([]), wrap)
+    let wrap = |inner: Value, _| {
+        if objects {
+            Value::Object(Map::from_iter([("a".to_owned(), inner)]))
+        } else {
+            Value::Array(vec![inner])
+        }
+    };
+    (0..DEEP).fold(Value::Array(Vec::new()), wrap)
 }

@@ -1,6 +1,7 @@
 //! Values exactly at and just inside each limit: every one of them valid.
 
 use super::{
+    fingerprint,
     walk::{Candidate, Walk, Whole},
     workshop::Workshop,
 };
@@ -14,10 +15,7 @@ use crate::{
     types::Types,
 };
 use serde_json::{Number, Value};
-use std::{
-    cell::Cell,
-    collections::{BTreeSet, HashSet},
-};
+use std::{cell::Cell, collections::BTreeSet};
 
 /// Members of one enumeration that are listed.
 const MAX_MEMBERS: usize = 200;
@@ -36,19 +34,22 @@ pub struct Boundary {
 
 pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Boundary>, Unable> {
     let mut found = Vec::new();
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     let count = Cell::new(0);
     let workshop = Workshop::new(schema, pool);
     let goal = schema.root_goal(false)?;
     let mut take = |whole: Whole<String>| {
         let valid = workshop.judge(&whole.value) == Judgement::Valid;
-        if valid && seen.insert(whole.value.to_string()) {
+        if valid && seen.insert(fingerprint(&whole.value)) {
             found.push(Boundary { value: whole.value, at: whole.at, limit: whole.tag.clone() });
             count.set(found.len());
         }
         valid
     };
-    Walk::new(&workshop, &offer, &mut take, &|| workshop.is_spent() || count.get() >= schema.limits().variants).visit(goal);
+    Walk::new(&workshop, &offer, &mut take, &|| {
+        workshop.is_spent() || count.get() >= schema.limits().variants
+    })
+    .visit(goal);
     Ok(found)
 }
 
@@ -58,7 +59,8 @@ fn offer(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<String>> {
         let members = allowed.iter().take(MAX_MEMBERS);
         return members.map(|member| Candidate::new(member.clone(), format!("member {member}"))).collect();
     }
-    let samples = shape.samples.iter().map(|sample| Candidate::new(sample.clone(), "default or example".to_owned()));
+    let samples =
+        shape.samples.iter().map(|sample| Candidate::new(sample.clone(), "default or example".to_owned()));
     candidates.extend(samples);
     for single in shape.types.each() {
         match single {
@@ -130,7 +132,8 @@ fn strings(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<String>> {
         .collect();
     for (length, limit) in lengths(rules.min, rules.max, workshop.planning.limits.string) {
         let made = workshop.string(shape, length);
-        candidates.extend(made.map(|string| Candidate::new(string, format!("{limit} of {length} characters"))));
+        candidates
+            .extend(made.map(|string| Candidate::new(string, format!("{limit} of {length} characters"))));
     }
     candidates
 }
@@ -152,14 +155,16 @@ fn lengths(min: usize, max: Option<usize>, limit: usize) -> Vec<(usize, &'static
         lengths.extend([(max.saturating_sub(1), "second longest"), (max, "longest")]);
     }
     let mut seen = BTreeSet::new();
-    lengths.retain(|(length, _)| *length >= min && max.is_none_or(|max| *length <= max) && seen.insert(*length));
+    lengths
+        .retain(|(length, _)| *length >= min && max.is_none_or(|max| *length <= max) && seen.insert(*length));
     lengths
 }
 
 fn objects(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<String>> {
     let Some(rules) = &shape.object else { return Vec::new() };
     let all: BTreeSet<usize> = (0..rules.properties.len()).collect();
-    let optional: Vec<usize> = all.iter().copied().filter(|&index| !rules.properties[index].required).collect();
+    let optional: Vec<usize> =
+        all.iter().copied().filter(|&index| !rules.properties[index].required).collect();
     let required = all.iter().copied().filter(|index| !optional.contains(index)).collect();
     let mut candidates = Vec::new();
     let mut add = |chosen: &BTreeSet<usize>, limit: String| {

@@ -1,6 +1,7 @@
 //! Values that are wrong in one way, and the name of that way: every one of them invalid.
 
 use super::{
+    fingerprint,
     walk::{Candidate, Walk, Whole},
     workshop::Workshop,
 };
@@ -16,10 +17,7 @@ use crate::{
     violation::{Rule, Violation},
 };
 use serde_json::{Map, Number, Value, json};
-use std::{
-    cell::Cell,
-    collections::{BTreeSet, HashSet},
-};
+use std::{cell::Cell, collections::BTreeSet};
 
 /// Key that no author declares.
 const UNKNOWN_KEY: &str = "wallfacer_unknown_key";
@@ -35,7 +33,7 @@ pub struct Invalid {
 
 pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Invalid>, Unable> {
     let mut found: Vec<Invalid> = Vec::new();
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     let count = Cell::new(0);
     let workshop = Workshop::new(schema, pool);
     let goal = schema.root_goal(false)?;
@@ -44,14 +42,17 @@ pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Invalid>, Unable>
             return false;
         }
         if let Some(violation) = name(&workshop, &whole)
-            && seen.insert(whole.value.to_string())
+            && seen.insert(fingerprint(&whole.value))
         {
             found.push(Invalid { value: whole.value, violation });
             count.set(found.len());
         }
         true
     };
-    Walk::new(&workshop, &offer, &mut take, &|| workshop.is_spent() || count.get() >= schema.limits().variants).visit(goal);
+    Walk::new(&workshop, &offer, &mut take, &|| {
+        workshop.is_spent() || count.get() >= schema.limits().variants
+    })
+    .visit(goal);
     Ok(found)
 }
 
@@ -60,7 +61,8 @@ fn name(workshop: &Workshop, whole: &Whole<Rule>) -> Option<Violation> {
     let violations = workshop.violations(&whole.value);
     let here = |violation: &&Violation| violation.at == whole.at;
     let meant = violations.iter().filter(here).find(|violation| violation.rule == *whole.tag);
-    let near = || violations.iter().find(here).or_else(|| violations.iter().find(|v| v.at.starts_with(&whole.at)));
+    let near =
+        || violations.iter().find(here).or_else(|| violations.iter().find(|v| v.at.starts_with(&whole.at)));
     meant.or_else(near).or(violations.first()).cloned()
 }
 
@@ -86,23 +88,23 @@ fn offer(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Rule>> {
     candidates
 }
 
-/// One value of each other type, numbers in quotes, what is no number, and the right value in a wrong container.
+/// One value of each other type, the right one as text, and the right one in a wrong container.
 fn wrong_types(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Rule>> {
-    let samples = [
-        json!(null),
-        json!(true),
-        json!(0),
-        json!(1.5),
-        json!("text"),
-        json!([]),
-        json!({}),
-        json!(""),
-        json!("0"),
-        json!("NaN"),
-        json!("Infinity"),
-        json!("null"),
+    let mut values =
+        vec![json!(null), json!(true), json!(0), json!(1.5), json!("text"), json!([]), json!({})];
+    let texts: [(Types, &[&str]); 5] = [
+        (Types::NUMBER, &["0", "", "NaN", "Infinity", "1e400", "0x10"]),
+        (Types::BOOLEAN, &["true", ""]),
+        (Types::NULL, &["null"]),
+        (Types::ARRAY, &["[]"]),
+        (Types::OBJECT, &["{}"]),
     ];
-    let mut values: Vec<Value> = samples.into_iter().filter(|value| !shape.types.meets(Types::of(value))).collect();
+    for (types, texts) in texts {
+        if shape.types.meets(types) {
+            values.extend(texts.iter().map(|text| json!(text)));
+        }
+    }
+    values.retain(|value| !shape.types.meets(Types::of(value)));
     if !shape.types.meets(Types::ARRAY)
         && let Some(inner) = valid(workshop, shape)
     {
@@ -123,10 +125,12 @@ fn outsiders(allowed: &[Value]) -> Vec<Candidate<Rule>> {
     for member in allowed.iter().take(MAX_MISSES) {
         match member {
             Value::String(text) => {
-                let swapped = if text.to_uppercase() == *text { text.to_lowercase() } else { text.to_uppercase() };
+                let swapped =
+                    if text.to_uppercase() == *text { text.to_lowercase() } else { text.to_uppercase() };
                 values.extend([json!(format!("{text}x")), json!(format!(" {text}")), json!(swapped)]);
             }
-            Value::Number(known) => values.extend(number::integer(known).and_then(|n| number::from_integer(n + 1)).map(Value::Number)),
+            Value::Number(known) => values
+                .extend(number::integer(known).and_then(|n| number::from_integer(n + 1)).map(Value::Number)),
             _ => {}
         }
     }
@@ -137,7 +141,8 @@ fn outsiders(allowed: &[Value]) -> Vec<Candidate<Rule>> {
 
 fn numbers(shape: &Shape) -> Vec<Candidate<Rule>> {
     let mut candidates = Vec::new();
-    let mut add = |made: Option<Number>, rule: Rule| candidates.extend(made.map(|made| Candidate::new(made, rule)));
+    let mut add =
+        |made: Option<Number>, rule: Rule| candidates.extend(made.map(|made| Candidate::new(made, rule)));
     if let Some(low) = &shape.number.low {
         let rule = if low.exclusive { Rule::ExclusiveMinimum } else { Rule::Minimum };
         add(low.exclusive.then(|| low.value.clone()), rule);
@@ -157,7 +162,10 @@ fn numbers(shape: &Shape) -> Vec<Candidate<Rule>> {
         let whole = half.fract() == 0.0 && half.abs() < 1e15;
         add(if whole { Some((half as i64).into()) } else { Number::from_f64(half) }, Rule::MultipleOf);
         let range = shape.number.integers().filter(|range| range.step > 1);
-        add(range.and_then(|range| number::from_integer(range.first.max(0) * range.step + 1)), Rule::MultipleOf);
+        add(
+            range.and_then(|range| number::from_integer(range.first.max(0) * range.step + 1)),
+            Rule::MultipleOf,
+        );
     }
     candidates
 }
@@ -250,7 +258,8 @@ fn arrays(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Rule>> {
 fn objects(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Rule>> {
     let Some(rules) = &shape.object else { return Vec::new() };
     let all: BTreeSet<usize> = (0..rules.properties.len()).collect();
-    let required: BTreeSet<usize> = all.iter().copied().filter(|&index| rules.properties[index].required).collect();
+    let required: BTreeSet<usize> =
+        all.iter().copied().filter(|&index| rules.properties[index].required).collect();
     let Some(Value::Object(sparse)) = workshop.object(shape, &required) else { return Vec::new() };
     let mut candidates = Vec::new();
     for &index in &required {

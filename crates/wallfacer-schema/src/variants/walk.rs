@@ -144,7 +144,8 @@ impl<'w, 's, Tag> Walk<'w, 's, Tag> {
             rules.properties.iter().map(|property| (property.name.clone(), property.goal)).collect();
         if rules.extra.wanted && rules.extra.free {
             let name = "extra";
-            let goal = self.workshop.planning.goal(objects::member(&self.workshop.planning, &shape.flat, name));
+            let goal =
+                self.workshop.planning.goal(objects::member(&self.workshop.planning, &shape.flat, name));
             members.extend(goal.map(|goal| (name.to_owned(), goal)));
         }
         for (name, goal) in members {

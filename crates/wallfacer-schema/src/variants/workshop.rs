@@ -18,10 +18,10 @@ use std::{cell::Cell, collections::BTreeSet, sync::Arc};
 
 const SEEDS: [u64; 4] = [1, 2, 3, 4];
 /// A list may take so many times the steps of a single value.
-const PATIENCE: usize = 10;
+const PATIENCE: usize = 5;
 
 /// Steps of judging that a list may take in all.
-const MAX_JUDGED: usize = 5_000_000;
+const MAX_JUDGED: usize = 2_000_000;
 
 pub(super) struct Workshop<'w> {
     schema: &'w Schema,

@@ -98,7 +98,8 @@ pub fn tools() -> Vec<Tool> {
     files.sort();
     let mut tools = Vec::new();
     for file in files {
-        let server: Value = serde_json::from_str(&fs::read_to_string(&file).expect("a readable file")).expect("JSON");
+        let server: Value =
+            serde_json::from_str(&fs::read_to_string(&file).expect("a readable file")).expect("JSON");
         for tool in server["tools"].as_array().expect("tools") {
             for side in ["inputSchema", "outputSchema"] {
                 if let Some(schema) = tool.get(side) {
