@@ -2,8 +2,14 @@
 
 mod case;
 mod frame;
+mod lesson;
 mod payload;
+mod planner;
+mod protocol;
 
 pub use case::{Case, Intent, Step, Subject};
 pub use frame::RawFrame;
+pub use lesson::{Lesson, harvest, read_refusal};
 pub use payload::{compact, expand};
+pub use planner::{Mode, Options, Phase, Planner, Round};
+pub use protocol::protocol_cases;

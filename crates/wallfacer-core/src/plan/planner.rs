@@ -1,0 +1,380 @@
+//! Phases in order, each only a way of making cases. What was learned by the end of a round goes into the next one,
+//! so that the plan depends on the seed and the server, not on how many workers there are.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use wallfacer_schema::{Choices, Limits, Pool, Schema};
+
+use super::case::{Case, Intent};
+use super::lesson::Lesson;
+use crate::catalogue::{Catalogue, Tool};
+
+/// Valid calls of each tool that open the plan, and after which it is seen whether any succeeds.
+const OPENING: usize = 4;
+/// Further rounds of valid calls for tools that have not succeeded yet, with what was learned meanwhile.
+const RETRIES: usize = 3;
+/// Random cases of each tool in one round.
+const RANDOM_ROUND: usize = 50;
+
+/// What to plan.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub seed: u64,
+    pub mode: Mode,
+    /// Cases of each tool, at most.
+    pub iterations: usize,
+    /// The largest payload.
+    pub max_bytes: usize,
+}
+
+/// Which arguments are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Valid by the schema.
+    Conform,
+    /// Invalid and hostile.
+    Adversarial,
+    Mixed,
+}
+
+/// The phases, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    Examples,
+    Boundary,
+    Invalid,
+    Adversarial,
+    Random,
+}
+
+/// Cases that may run in any order, and whose lessons are learned together.
+#[derive(Debug)]
+pub struct Round {
+    pub phase: Phase,
+    pub cases: Vec<Case>,
+}
+
+/// Makes the cases of a run, round by round.
+#[derive(Debug)]
+pub struct Planner {
+    options: Options,
+    tools: Vec<ToolPlan>,
+    /// Values that any tool may use, by the name of the field where they were seen.
+    shared: Vec<Lesson>,
+    next: Next,
+}
+
+#[derive(Debug)]
+struct ToolPlan {
+    name: String,
+    schema: Schema,
+    pool: Pool,
+    made: usize,
+    succeeded: bool,
+    /// No further cases, because of what it did.
+    stopped: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Examples(usize),
+    Boundary,
+    Invalid,
+    Adversarial,
+    Random,
+}
+
+impl Planner {
+    /// A plan for these tools; those whose schema cannot be used are given back with the reason.
+    pub fn new<'a>(
+        tools: impl IntoIterator<Item = &'a Tool>,
+        options: Options,
+    ) -> (Planner, BTreeMap<String, String>) {
+        let mut refused = BTreeMap::new();
+        let mut plans = Vec::new();
+        for tool in tools {
+            let limits = Limits { string: options.max_bytes, ..Limits::default() };
+            match Schema::compile_with(&Value::Object(tool.input_schema.clone()), limits) {
+                Ok(schema) => plans.push(ToolPlan {
+                    name: tool.name.clone(),
+                    schema,
+                    pool: Pool::new(),
+                    made: 0,
+                    succeeded: false,
+                    stopped: false,
+                }),
+                Err(error) => drop(refused.insert(tool.name.clone(), error.to_string())),
+            }
+        }
+        let next = if options.mode == Mode::Adversarial { Next::Boundary } else { Next::Examples(0) };
+        (Planner { options, tools: plans, shared: Vec::new(), next }, refused)
+    }
+
+    /// All tools of a catalogue that have a usable entry.
+    pub fn for_catalogue(catalogue: &Catalogue, options: Options) -> (Planner, BTreeMap<String, String>) {
+        Planner::new(&catalogue.tools.entries, options)
+    }
+
+    /// The next round; none when the plan is done.
+    pub fn next_round(&mut self) -> Option<Round> {
+        loop {
+            let phase = self.next;
+            let round = self.make(phase);
+            let done = round.cases.is_empty();
+            self.next = match phase {
+                Next::Examples(try_) if try_ < RETRIES => Next::Examples(try_ + 1),
+                Next::Examples(_) => Next::Boundary,
+                Next::Boundary => Next::Invalid,
+                Next::Invalid => Next::Adversarial,
+                Next::Adversarial => Next::Random,
+                Next::Random if done => return None,
+                Next::Random => Next::Random,
+            };
+            if !done {
+                return Some(round);
+            }
+        }
+    }
+
+    /// A call succeeded: its arguments are good, and so are the values of its result.
+    pub fn learn_success(&mut self, case: &Case, lessons: Vec<Lesson>) {
+        if let Some(plan) = self.plan_of(case)
+            && let Some(arguments) = case.arguments()
+        {
+            plan.succeeded = true;
+            for (key, value) in arguments.as_object().into_iter().flatten() {
+                plan.pool.add_for_path(&format!("/{}", escaped(key)), value.clone());
+            }
+        }
+        for lesson in lessons {
+            if !self.shared.contains(&lesson) {
+                self.tools
+                    .iter_mut()
+                    .for_each(|plan| plan.pool.add_for_name(&lesson.field, lesson.value.clone()));
+                self.shared.push(lesson);
+            }
+        }
+    }
+
+    /// A call was refused, and the refusal says what would do.
+    pub fn learn_refusal(&mut self, case: &Case, lessons: Vec<Lesson>) {
+        let Some(plan) = self.plan_of(case) else { return };
+        let fields: Vec<String> = match case.arguments() {
+            Some(Value::Object(arguments)) => arguments.keys().cloned().collect(),
+            _ => return,
+        };
+        for lesson in lessons {
+            let named = fields.iter().filter(|field| **field == lesson.field);
+            let meant: Vec<&String> = match named.clone().next() {
+                Some(_) => named.collect(),
+                // No field is named: whichever takes the value by its schema may have been meant.
+                None => fields.iter().collect(),
+            };
+            for field in meant {
+                plan.pool.add_for_path(&format!("/{}", escaped(field)), lesson.value.clone());
+            }
+        }
+    }
+
+    /// No further cases for this tool.
+    pub fn stop(&mut self, tool: &str) {
+        self.tools.iter_mut().filter(|plan| plan.name == tool).for_each(|plan| plan.stopped = true);
+    }
+
+    fn plan_of(&mut self, case: &Case) -> Option<&mut ToolPlan> {
+        let name = case.subject.tool()?;
+        self.tools.iter_mut().find(|plan| plan.name == name)
+    }
+
+    fn make(&mut self, next: Next) -> Round {
+        let Planner { options, tools, .. } = self;
+        let mut cases = Vec::new();
+        for plan in tools.iter_mut().filter(|plan| !plan.stopped) {
+            let room = options.iterations.saturating_sub(plan.made);
+            let mut made = match next {
+                Next::Examples(0) => plan.examples(options.seed, OPENING),
+                Next::Examples(_) if plan.succeeded => Vec::new(),
+                Next::Examples(_) => plan.valid(options.seed, OPENING),
+                Next::Boundary if options.mode == Mode::Adversarial => Vec::new(),
+                Next::Boundary => plan.boundary(options.seed),
+                Next::Invalid | Next::Adversarial if options.mode == Mode::Conform => Vec::new(),
+                Next::Invalid => plan.invalid(options.seed),
+                Next::Adversarial => plan.adversarial(options.seed),
+                Next::Random => plan.random(options),
+            };
+            made.truncate(room);
+            plan.made += made.len();
+            cases.append(&mut made);
+        }
+        let phase = match next {
+            Next::Examples(_) => Phase::Examples,
+            Next::Boundary => Phase::Boundary,
+            Next::Invalid => Phase::Invalid,
+            Next::Adversarial => Phase::Adversarial,
+            Next::Random => Phase::Random,
+        };
+        Round { phase, cases }
+    }
+}
+
+impl ToolPlan {
+    /// The simplest arguments first, then a few realistic ones.
+    fn examples(&self, seed: u64, count: usize) -> Vec<Case> {
+        let simplest = self.schema.valid(&mut Choices::simplest(), &self.pool).ok();
+        let simplest = simplest.map(|value| self.case(value, Intent::Example, seed));
+        simplest.into_iter().chain(self.valid(seed, count.saturating_sub(1))).collect()
+    }
+
+    fn valid(&self, seed: u64, count: usize) -> Vec<Case> {
+        let draw = |number: usize| {
+            let seed = self.seed(seed, self.made + number);
+            let value = self.schema.valid(&mut Choices::seeded(seed), &self.pool).ok()?;
+            Some(self.case(value, Intent::Valid, seed))
+        };
+        (0..count).filter_map(draw).collect()
+    }
+
+    fn boundary(&self, seed: u64) -> Vec<Case> {
+        let list = self.schema.boundary(&self.pool).unwrap_or_default();
+        let case = |found: wallfacer_schema::Boundary| {
+            let intent = Intent::Boundary(format!("{}: {}", place(&found.at), found.limit));
+            self.case(found.value, intent, seed)
+        };
+        list.into_iter().map(case).collect()
+    }
+
+    fn invalid(&self, seed: u64) -> Vec<Case> {
+        let list = self.schema.invalid(&self.pool).unwrap_or_default();
+        let case = |found: wallfacer_schema::Invalid| {
+            self.case(found.value, Intent::Invalid(found.violation.to_string()), seed)
+        };
+        list.into_iter().map(case).collect()
+    }
+
+    fn adversarial(&self, seed: u64) -> Vec<Case> {
+        let list = self.schema.adversarial(&self.pool).unwrap_or_default();
+        let case = |found: wallfacer_schema::Adversarial| {
+            let kind = format!("{}: {}", place(&found.at), words(&format!("{:?}", found.attack)));
+            self.case(found.value, Intent::Adversarial { kind, valid: found.conforms }, seed)
+        };
+        list.into_iter().map(case).collect()
+    }
+
+    /// Random valid arguments until the iterations are used up.
+    fn random(&self, options: &Options) -> Vec<Case> {
+        if options.mode == Mode::Adversarial {
+            return Vec::new();
+        }
+        self.valid(options.seed, RANDOM_ROUND)
+    }
+
+    fn case(&self, value: Value, intent: Intent, seed: u64) -> Case {
+        // Arguments are an object by the protocol; a schema that allows more is still called with one.
+        let arguments = if value.is_object() { value } else { json!({ "value": value }) };
+        Case::tool(&self.name, arguments, intent, seed)
+    }
+
+    /// The seed of one case: the same whatever else the plan holds.
+    fn seed(&self, seed: u64, number: usize) -> u64 {
+        let mut hasher = blake3::Hasher::new();
+        hasher
+            .update(&seed.to_le_bytes())
+            .update(self.name.as_bytes())
+            .update(&(number as u64).to_le_bytes());
+        u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().expect("eight bytes"))
+    }
+}
+
+fn place(pointer: &str) -> &str {
+    if pointer.is_empty() { "/" } else { pointer }
+}
+
+/// `PathTraversal` as `path traversal`.
+fn words(name: &str) -> String {
+    let spaced = name.chars().flat_map(|letter| {
+        let gap = letter.is_uppercase().then_some(' ');
+        gap.into_iter().chain(letter.to_lowercase())
+    });
+    spaced.collect::<String>().trim_start().to_owned()
+}
+
+/// A key as it stands in a JSON pointer.
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Entry;
+
+    fn tool(name: &str, schema: Value) -> Tool {
+        Tool::read(json!({ "name": name, "inputSchema": schema }).as_object().unwrap()).unwrap()
+    }
+
+    fn search() -> Tool {
+        tool(
+            "search",
+            json!({
+                "type": "object",
+                "properties": {
+                    "query": { "type": "string", "minLength": 1, "maxLength": 50 },
+                    "limit": { "type": "integer", "minimum": 1, "maximum": 100 },
+                    "mode": { "type": "string" },
+                },
+                "required": ["query"],
+                "additionalProperties": false,
+            }),
+        )
+    }
+
+    fn options(mode: Mode) -> Options {
+        Options { seed: 7, mode, iterations: 200, max_bytes: 1 << 20 }
+    }
+
+    fn all(mode: Mode) -> Vec<Case> {
+        let (mut planner, _) = Planner::new([&search()], options(mode));
+        std::iter::from_fn(|| planner.next_round()).flat_map(|round| round.cases).collect()
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_cases() {
+        assert_eq!(all(Mode::Mixed), all(Mode::Mixed));
+    }
+
+    #[test]
+    fn the_plan_ends_with_the_iterations_of_each_tool() {
+        assert_eq!(all(Mode::Conform).len(), 200);
+        assert!(all(Mode::Mixed).len() <= 200);
+    }
+
+    #[test]
+    fn each_mode_keeps_to_its_kind_of_arguments() {
+        assert!(all(Mode::Conform).iter().all(|case| case.intent.is_valid() == Some(true)));
+        let hostile = |case: &Case| matches!(case.intent, Intent::Invalid(_) | Intent::Adversarial { .. });
+        let adversarial = all(Mode::Adversarial);
+        assert!(!adversarial.is_empty() && adversarial.iter().all(hostile));
+        let mixed = all(Mode::Mixed);
+        assert!(mixed.iter().any(hostile) && mixed.iter().any(|case| case.intent == Intent::Valid));
+    }
+
+    #[test]
+    fn what_is_learned_is_used_in_the_next_round() {
+        let (mut planner, _) = Planner::new([&search()], options(Mode::Conform));
+        let first = planner.next_round().unwrap().cases.remove(0);
+        let lesson = Lesson { field: "query".to_owned(), value: json!("learned") };
+        planner.learn_refusal(&first, vec![lesson]);
+        let rest = std::iter::from_fn(|| planner.next_round()).flat_map(|round| round.cases);
+        let used = rest.filter(|case| case.arguments().unwrap()["query"] == "learned").count();
+        assert!(used > 0);
+    }
+
+    #[test]
+    fn a_schema_that_cannot_be_used_is_told() {
+        let remote = tool("remote", json!({ "$ref": "https://example.com/schema" }));
+        let (_, refused) = Planner::new([&remote], options(Mode::Mixed));
+        assert!(refused["remote"].contains("never fetched"), "{refused:?}");
+    }
+}
