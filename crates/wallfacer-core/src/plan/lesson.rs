@@ -74,7 +74,7 @@ fn keep(field: &str, value: &Value, lessons: &mut Vec<Lesson>) {
 /// "must be one of: a, b" in its many dressings.
 fn choices(text: &str) -> Vec<Lesson> {
     static LEAD: LazyLock<Regex> = LazyLock::new(|| {
-        let words = r"(?i)(?:one of|either|expected|allowed(?: values)?|valid (?:values|options|choices)|available(?: \w+)?|options|choices|supported(?: \w+)?|known \w+|input should be)";
+        let words = r"(?i)\b(?:one of|either|expected|allowed(?: values)?|valid (?:values|options|choices)|available(?: \w+)?|options|choices|supported(?: \w+)?|known \w+|input should be)";
         Regex::new(&format!(r"{words}(?:\s+(?:are|is|include))?\s*:?\s*([^\n;]+)")).expect("a fixed pattern")
     });
     static FIELD: LazyLock<Regex> =
