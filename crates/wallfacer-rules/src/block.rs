@@ -40,11 +40,7 @@ impl Block {
         if !selector.is_about_fields() {
             for (span, _) in node.placeholders().into_iter().filter(|(_, name)| *name == "field") {
                 let help = "say which fields are meant: where: { field: { type: string } }";
-                desk.error_with_help(
-                    span,
-                    "`{{field}}` has no value, for the rule is not about fields",
-                    help,
-                );
+                desk.error(span, "`{{field}}` has no value, for the rule is not about fields", help);
             }
         }
         Some(Self {
@@ -103,7 +99,6 @@ impl Block {
     }
 
     pub(crate) fn sample(&self, library: &mut Library) -> Result<Rule, Vec<Problem>> {
-        let field = self.selector.is_about_fields().then_some(SAMPLE_FIELD);
-        self.rule(SAMPLE_TOOL, field, library)
+        self.rule(SAMPLE_TOOL, Some(SAMPLE_FIELD), library)
     }
 }

@@ -87,7 +87,7 @@ impl RuleFile {
             (None, _) => format!("it declares {}", known().collect::<Vec<_>>().join(", ")),
         };
         let span = self.tree.get("metadata").map_or(self.tree.span, |metadata| metadata.span);
-        self.problem(span, format!("the parameter `{name}` is not declared here")).with_help(help)
+        self.problem(span, format!("the parameter `{name}` is not declared here"), help)
     }
 
     /// The value of every parameter declared here.
@@ -104,7 +104,7 @@ impl RuleFile {
                 Some(kind) => kind.read(given).unwrap_or_else(|| {
                     let message =
                         format!("`{}` is of type {}, and {given} is not", parameter.name, kind.name());
-                    problems.push(self.problem(parameter.span, message));
+                    problems.push(self.problem(parameter.span, message, "give a value of its type"));
                     parameter.default.clone()
                 }),
                 None => given.clone(),
@@ -125,42 +125,45 @@ impl RuleFile {
             }
             let value = fill(&entry.value, &|name| values.get(name).cloned(), self.version);
             let is_fan_out = entry.key.is("for_each_tool");
-            for (span, name) in value.placeholders() {
-                problems.extend(self.check_placeholder(span, name, is_fan_out));
-            }
-            Entry { key: entry.key.clone(), value }
+            let unknown = value.placeholders().into_iter().filter_map(|(span, name)| {
+                Some((name.to_owned(), self.check_placeholder(span, name, is_fan_out)?))
+            });
+            let (names, found): (Vec<_>, Vec<_>) = unknown.unzip();
+            problems.extend(found);
+            // What is reported once is not to cause further reports.
+            let silence = |name: &str| {
+                names.iter().any(|other| other == name).then(|| Filling::Foreign(name.to_owned()))
+            };
+            Entry { key: entry.key.clone(), value: fill(&value, &silence, self.version) }
         });
         Node { span: self.tree.span, data: Data::Map(entries.collect()) }
     }
 
     fn check_placeholder(&self, span: Span, name: &str, is_fan_out: bool) -> Option<Problem> {
         let is_latest = self.version >= LATEST;
-        match name {
-            "tool_name" if is_fan_out => None,
-            "tool" | "field" if is_fan_out && is_latest => None,
-            "marker" if is_latest => None,
-            dotted if dotted.contains('.') => None,
-            "tool_name" | "tool" | "field" if is_latest || name == "tool_name" => {
-                Some(self.problem(span, format!("`{{{{{name}}}}}` has a value only in `for_each_tool`")))
-            }
-            _ => {
-                let known = self.metadata.parameters.iter().map(|parameter| parameter.name.as_str());
-                let help = match nearest(name, known) {
-                    Some(meant) => format!("did you mean `{{{{{meant}}}}}`?"),
-                    None => {
-                        "declare it in `metadata: parameters:`, or write `{{{{` for literal braces".into()
-                    }
-                };
-                Some(
-                    self.problem(span, format!("`{{{{{name}}}}}` is not a declared parameter"))
-                        .with_help(help),
-                )
-            }
+        let is_known = match name {
+            "tool_name" => is_fan_out,
+            "tool" | "field" => is_fan_out && is_latest,
+            "marker" => is_latest,
+            other => other.contains('.'),
+        };
+        if is_known {
+            return None;
         }
+        let known = self.metadata.parameters.iter().map(|parameter| parameter.name.as_str());
+        let help = match nearest(name, known) {
+            Some(meant) => format!("did you mean `{{{{{meant}}}}}`?"),
+            None if name != "marker" && RESERVED.contains(&name) => {
+                "it has a value only in `for_each_tool`".into()
+            }
+            None if RESERVED.contains(&name) => format!("it has a value of its own in version {LATEST}"),
+            None => "declare it in `metadata: parameters:`, or write `{{{{` for literal braces".into(),
+        };
+        Some(self.problem(span, format!("`{{{{{name}}}}}` is not a declared parameter"), help))
     }
 
-    pub(crate) fn problem(&self, span: Span, message: impl Into<String>) -> Problem {
-        Problem { source: self.source.clone(), span, message: message.into(), help: None }
+    pub(crate) fn problem(&self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Problem {
+        Problem::new(&self.source, span, message, help)
     }
 }
 
@@ -181,11 +184,7 @@ impl PartialEq for RuleFile {
 fn version(tree: &Node, desk: &mut Desk<'_>) -> u32 {
     let Data::Map(_) = tree.data else { return LATEST };
     let Some(node) = tree.get("version") else {
-        desk.error_with_help(
-            tree.span,
-            "the file has no `version`",
-            format!("begin it with `version: {LATEST}`"),
-        );
+        desk.error(tree.span, "the file has no `version`", format!("begin it with `version: {LATEST}`"));
         return LATEST;
     };
     let written = match &node.data {
@@ -193,7 +192,7 @@ fn version(tree: &Node, desk: &mut Desk<'_>) -> u32 {
         _ => None,
     };
     written.filter(|version| (1..=LATEST).contains(version)).unwrap_or_else(|| {
-        desk.error_with_help(
+        desk.error(
             node.span,
             format!("`version` must be a number from 1 to {LATEST}"),
             format!("write `version: {LATEST}`"),

@@ -9,8 +9,10 @@ use std::sync::Arc;
 pub struct Problem {
     pub source: Arc<Source>,
     pub span: Span,
+    /// What is wrong.
     pub message: String,
-    pub help: Option<String>,
+    /// What to do about it.
+    pub help: String,
 }
 
 /// Everything that was found wrong, in the order of the files; never empty.
@@ -22,11 +24,13 @@ impl Problem {
         self.source.place(self.span)
     }
 
-    /// Kept apart from the message, so that the message is what is wrong and the help what to do.
-    #[must_use]
-    pub fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
+    pub(crate) fn new(
+        source: &Arc<Source>,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self { source: source.clone(), span, message: message.into(), help: help.into() }
     }
 }
 
@@ -40,11 +44,8 @@ impl fmt::Display for Problem {
         writeln!(formatter, "{}:{}:{}: {}", self.source.name, place.line, place.column, self.message)?;
         writeln!(formatter, "{margin} |")?;
         writeln!(formatter, "{number} | {}", place.snippet)?;
-        write!(formatter, "{margin} | {indent}{carets}")?;
-        match &self.help {
-            Some(help) => write!(formatter, "\n{margin} = help: {help}"),
-            None => Ok(()),
-        }
+        writeln!(formatter, "{margin} | {indent}{carets}")?;
+        write!(formatter, "{margin} = help: {}", self.help)
     }
 }
 

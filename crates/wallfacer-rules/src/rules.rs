@@ -181,12 +181,12 @@ impl Loading<'_> {
         span: crate::source::Span,
         trail: &[String],
     ) -> Option<RuleFile> {
-        let problem = if trail.iter().any(|other| other == pack) {
-            file.problem(span, format!("`{pack}` extends itself, by way of {}", trail.join(", ")))
+        let (message, help) = if trail.iter().any(|other| other == pack) {
+            (format!("`{pack}` extends itself, by way of {}", trail.join(", ")), "take it out of `extends`")
         } else if trail.len() >= MAX_DEPTH || self.loaded.len() >= MAX_FILES {
-            file.problem(
-                span,
+            (
                 format!("more than {MAX_DEPTH} files extend each other, or {MAX_FILES} in all"),
+                "merge some of them",
             )
         } else if !self.loaded.insert(pack.to_owned()) {
             return None;
@@ -200,12 +200,13 @@ impl Loading<'_> {
                     self.problems.extend(problems);
                     return None;
                 }
-                None => file
-                    .problem(span, format!("there is no pack `{pack}`"))
-                    .with_help("name a built-in pack, or a file in `packs/` without its ending"),
+                None => {
+                    let help = "name a built-in pack, or a file in `packs/` without its ending";
+                    (format!("there is no pack `{pack}`"), help)
+                }
             }
         };
-        self.problems.push(problem);
+        self.problems.push(file.problem(span, message, help));
         None
     }
 

@@ -36,8 +36,10 @@ impl Source {
         let line_end = self.text[start..].find('\n').map_or(self.text.len(), |length| start + length);
         let column = self.text[line_start..start].chars().count();
         let width = self.text[start..end.min(line_end)].trim_end().chars().count().max(1);
-        let from = column.saturating_sub(SNIPPET_CHARS / 2);
-        let snippet: String = self.text[line_start..line_end]
+        let line = &self.text[line_start..line_end];
+        let is_short = line.chars().count() <= SNIPPET_CHARS;
+        let from = if is_short { 0 } else { column.saturating_sub(SNIPPET_CHARS / 2) };
+        let snippet: String = line
             .chars()
             .skip(from)
             .take(SNIPPET_CHARS)

@@ -26,15 +26,11 @@ fn assertion(node: &Node, desk: &mut Desk<'_>, around: &Around) -> Option<Assert
 fn kind(node: &Node, desk: &mut Desk<'_>) -> Option<&'static Kind> {
     let Data::Map(_) = &node.data else {
         let message = format!("an assertion must be a map with a `kind`, and is {}", node.kind());
-        desk.error_with_help(node.span, message, "write it as { kind: exists, path: $.response.content }");
+        desk.error(node.span, message, "write it as { kind: exists, path: $.response.content }");
         return None;
     };
     let Some(written) = node.get("kind") else {
-        desk.error_with_help(
-            node.span,
-            "an assertion has no `kind`",
-            "add `kind: equals` or another kind to it",
-        );
+        desk.error(node.span, "an assertion has no `kind`", "add `kind: equals` or another kind to it");
         return None;
     };
     let name = desk.text(written, "kind")?;
@@ -50,7 +46,7 @@ fn kind(node: &Node, desk: &mut Desk<'_>) -> Option<&'static Kind> {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("known kinds: {}", usable().collect::<Vec<_>>().join(", ")),
             };
-            desk.error_with_help(written.span, format!("unknown kind of assertion `{name}`"), help);
+            desk.error(written.span, format!("unknown kind of assertion `{name}`"), help);
             None
         }
     }
@@ -159,7 +155,7 @@ impl<'n> Reader<'n, '_, '_> {
         {
             let node = self.required(key)?;
             let message = format!("`{key}` must be a number or a path to one, and is {}", node.kind());
-            self.desk.error_with_help(node.span, message, "write 5, or { path: $.input.limit }");
+            self.desk.error(node.span, message, "write 5, or { path: $.input.limit }");
             return None;
         }
         Some(operand)
@@ -178,11 +174,12 @@ impl<'n> Reader<'n, '_, '_> {
             Ok(schema) => Some(Claim::MatchesSchema { path: path?, schema }),
             Err(why) => {
                 let why: String = why.chars().take(200).collect();
-                self.desk.error_with_help(
-                    node.span,
-                    format!("`schema` is not a valid JSON Schema: {why}"),
-                    "schemas elsewhere cannot be referred to; write them out",
-                );
+                let help = if schema.to_string().contains("$ref") {
+                    "a schema that stands elsewhere cannot be referred to; write it out"
+                } else {
+                    "see the keywords of JSON Schema 2020-12"
+                };
+                self.desk.error(node.span, format!("`schema` is not a valid JSON Schema: {why}"), help);
                 None
             }
         }
@@ -214,7 +211,7 @@ impl<'n> Reader<'n, '_, '_> {
             .filter_map(|item| self.operand_of(item, "values"))
             .collect();
         if values.is_empty() {
-            self.desk.error(node.span, "`values` must list at least one value");
+            self.desk.error(node.span, "`values` must list at least one value", "write them as [a, b]");
         }
         Some(Claim::OneOf { path: path?, values })
     }
@@ -250,7 +247,7 @@ impl<'n> Reader<'n, '_, '_> {
             }
             (None, Some(other)) => self.desk.path(other, "other", self.around)?,
             _ => {
-                self.desk.error_with_help(
+                self.desk.error(
                     self.fields.span,
                     "`same_as` needs one of `step` and `other`",
                     "name an earlier step, or a path to compare with",
@@ -281,7 +278,7 @@ impl<'n> Reader<'n, '_, '_> {
             Err(why) => {
                 let help =
                     "it is a CEL expression, such as response.structuredContent.sum == input.a + input.b";
-                self.desk.error_with_help(node.span, format!("`expr` is not valid: {why}"), help);
+                self.desk.error(node.span, format!("`expr` is not valid: {why}"), help);
                 return None;
             }
         };

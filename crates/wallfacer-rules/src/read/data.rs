@@ -52,7 +52,7 @@ fn piece(span: Span, part: &Part, desk: &mut Desk<'_>, around: &Around) -> Piece
         }
         Err(why) => {
             let help = "it looks like {{steps.NAME.response.structuredContent.id}}";
-            desk.error_with_help(span, format!("`{{{{{name}}}}}` is not a valid reference: {why}"), help);
+            desk.error(span, format!("`{{{{{name}}}}}` is not a valid reference: {why}"), help);
             Piece::Literal(String::new())
         }
     }

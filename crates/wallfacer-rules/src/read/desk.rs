@@ -48,40 +48,30 @@ impl<'a> Desk<'a> {
         Self { source, version, library, problems: Vec::new(), warnings: Vec::new() }
     }
 
-    pub(crate) fn error(&mut self, span: Span, message: impl Into<String>) -> &mut Problem {
-        self.problems.push(Problem {
-            source: self.source.clone(),
-            span,
-            message: message.into(),
-            help: None,
-        });
-        let last = self.problems.len() - 1;
-        &mut self.problems[last]
-    }
-
-    pub(crate) fn error_with_help(
-        &mut self,
-        span: Span,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.error(span, message).help = Some(help.into());
+    pub(crate) fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.problems.push(Problem::new(&self.source, span, message, help));
     }
 
     pub(crate) fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
-        let problem = Problem { source: self.source.clone(), span, message: message.into(), help: None };
-        self.warnings.push(problem.with_help(help));
+        self.warnings.push(Problem::new(&self.source, span, message, help));
     }
 
     /// `a_key` must be `what`, and is something else.
     pub(crate) fn mismatch(&mut self, node: &Node, key: &str, what: &str) {
-        self.error(node.span, format!("`{key}` must be {what}, and is {}", node.kind()));
+        let help = match what {
+            "a list" => "begin each item with `- `, or write [a, b]",
+            "text" => "write it on one line, in quotes if need be",
+            "true or false" => "write true or false, without quotes",
+            "a number" => "write a number, without quotes",
+            _ => "write it as lines of `key: value`",
+        };
+        self.error(node.span, format!("`{key}` must be {what}, and is {}", node.kind()), help);
     }
 
     /// A feature of the latest version in an older file.
     pub(crate) fn requires_latest(&mut self, span: Span, what: &str) {
         let message = format!("{what} needs version {LATEST}, and this file is version {}", self.version);
-        self.error_with_help(span, message, format!("write `version: {LATEST}` at the top of the file"));
+        self.error(span, message, format!("write `version: {LATEST}` at the top of the file"));
     }
 
     pub(crate) fn text(&mut self, node: &Node, key: &str) -> Option<String> {
@@ -106,7 +96,7 @@ impl<'a> Desk<'a> {
     fn left_open(&mut self, span: Span, key: &str, text: &Text) {
         let names: Vec<_> = text.placeholders().map(|name| format!("`{{{{{name}}}}}`")).collect();
         let message = format!("{} cannot stand in `{key}`", names.join(", "));
-        self.error_with_help(
+        self.error(
             span,
             message,
             "it is filled only in arguments and in values that are compared; write `{{{{` for literal braces",
@@ -131,7 +121,8 @@ impl<'a> Desk<'a> {
         };
         let number = number.filter(|number| (least..=most).contains(number));
         if number.is_none() {
-            self.error(node.span, format!("`{key}` must be a whole number from {least} to {most}"));
+            let message = format!("`{key}` must be a whole number from {least} to {most}");
+            self.error(node.span, message, "write a number in that range, without quotes");
         }
         number
     }
@@ -168,9 +159,9 @@ impl<'a> Desk<'a> {
             let names = || known.iter().map(|(name, _)| *name);
             let help = match nearest(&written, names()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("use one of {}", names().collect::<Vec<_>>().join(", ")),
+                None => format!("known here: {}", names().collect::<Vec<_>>().join(", ")),
             };
-            self.error_with_help(node.span, format!("`{key}` cannot be `{written}`"), help);
+            self.error(node.span, format!("`{key}` cannot be `{written}`"), help);
         }
         found
     }
@@ -189,7 +180,7 @@ impl<'a> Desk<'a> {
         let duration = duration.filter(|duration| !duration.is_zero() && *duration <= MAX_DURATION);
         if duration.is_none() {
             let message = format!("`{key}` is not a length of time: `{written}`");
-            self.error_with_help(node.span, message, "write it as 500ms, 30s, 10m or 1h, up to a day");
+            self.error(node.span, message, "write it as 500ms, 30s, 10m or 1h, up to a day");
         }
         duration
     }
@@ -215,7 +206,7 @@ impl<'a> Desk<'a> {
                 } else {
                     "a backslash needs single quotes around the pattern, or two of it in double quotes"
                 };
-                self.error_with_help(node.span, format!("`{key}` is not a valid pattern: {why}"), help);
+                self.error(node.span, format!("`{key}` is not a valid pattern: {why}"), help);
                 None
             }
         }
@@ -223,7 +214,8 @@ impl<'a> Desk<'a> {
 
     pub(crate) fn path(&mut self, node: &Node, key: &str, around: &Around) -> Option<Arc<Path>> {
         let Data::Text(text) = &node.data else {
-            self.mismatch(node, key, "a path such as $.response.content");
+            let message = format!("`{key}` must be a path, and is {}", node.kind());
+            self.error(node.span, message, "a path looks like $.response.content[0].text");
             return None;
         };
         if text.placeholders().next().is_some() {
@@ -235,7 +227,7 @@ impl<'a> Desk<'a> {
             Ok(path) => self.check_path(node.span, &path, around).then_some(path),
             Err(why) => {
                 let message = format!("`{key}` is not a valid path: {why}");
-                self.error_with_help(node.span, message, "a path looks like $.response.content[0].text");
+                self.error(node.span, message, "a path looks like $.response.content[0].text");
                 None
             }
         }
@@ -260,7 +252,7 @@ impl<'a> Desk<'a> {
             None if around.steps.is_empty() => "give an earlier step a name with `bind`".into(),
             None => format!("bound before are {}", around.steps.join(", ")),
         };
-        self.error_with_help(span, format!("no earlier step is bound as `{name}`"), help);
+        self.error(span, format!("no earlier step is bound as `{name}`"), help);
     }
 
     pub(crate) fn check_roots(&mut self, span: Span, roots: &[Root], around: &Around) -> bool {
@@ -268,7 +260,7 @@ impl<'a> Desk<'a> {
             match root {
                 Root::Item | Root::Index if !around.item => {
                     let message = format!("`$.{}` exists only inside `for_each`", root.name());
-                    self.error_with_help(
+                    self.error(
                         span,
                         message,
                         "read from `$.response`, or put the assertion into a `for_each`",

@@ -23,7 +23,12 @@ pub(crate) struct Fields<'n> {
 impl<'n> Fields<'n> {
     pub(crate) fn of(node: &'n Node, keys: &Keys, desk: &mut Desk<'_>) -> Option<Self> {
         let Data::Map(entries) = &node.data else {
-            desk.error(node.span, format!("{} must be a map, and is {}", keys.what, node.kind()));
+            let message = format!("{} must be a map, and is {}", keys.what, node.kind());
+            desk.error(
+                node.span,
+                message,
+                format!("write lines of `key: value`, beginning with `{}:`", keys.names[0].0),
+            );
             return None;
         };
         for entry in entries {
@@ -49,11 +54,7 @@ impl<'n> Fields<'n> {
     pub(crate) fn required(&self, name: &str, desk: &mut Desk<'_>) -> Option<&'n Node> {
         let found = self.even_null(name);
         if found.is_none() {
-            desk.error_with_help(
-                self.span,
-                format!("{} has no `{name}`", self.what),
-                format!("add `{name}: …` to it"),
-            );
+            desk.error(self.span, format!("{} has no `{name}`", self.what), format!("add `{name}: …` to it"));
         }
         found
     }
@@ -73,14 +74,14 @@ fn check_key(entry: &Entry, keys: &Keys, desk: &mut Desk<'_>) {
         None => {
             let message = format!("unknown key `{written}` in {}", keys.what);
             match nearest(&written, usable()) {
-                Some(meant) => desk.error_with_help(span, message, format!("did you mean `{meant}`?")),
+                Some(meant) => desk.error(span, message, format!("did you mean `{meant}`?")),
                 None => {
                     let known = format!("known here: {}", usable().collect::<Vec<_>>().join(", "));
                     // Files of the first versions may carry keys that were never read.
                     if desk.version < LATEST {
                         desk.warn(span, format!("{message}; it is ignored"), known);
                     } else {
-                        desk.error_with_help(span, message, known);
+                        desk.error(span, message, known);
                     }
                 }
             }

@@ -75,7 +75,11 @@ fn spec(node: &Node, desk: &mut Desk<'_>) -> Option<Spec> {
     if let Some(values) = fields.get("enum") {
         let values: Vec<_> = desk.list(values, "enum").iter().map(Node::json).collect();
         if values.is_empty() {
-            desk.error(fields.key_span("enum"), "`enum` must list at least one value");
+            desk.error(
+                fields.key_span("enum"),
+                "`enum` must list at least one value",
+                "write them as [a, b]",
+            );
         }
         return Some(Spec::Enum(values));
     }
@@ -163,7 +167,7 @@ fn bounds(fields: &Fields<'_>, desk: &mut Desk<'_>) -> Option<(Option<Number>, O
 }
 
 fn contradiction(fields: &Fields<'_>, least: &str, most: &str, desk: &mut Desk<'_>) {
-    desk.error_with_help(
+    desk.error(
         fields.key_span(least),
         format!("`{least}` is larger than `{most}`"),
         "no value fits; swap the two",

@@ -62,11 +62,11 @@ fn parameter(entry: &Entry, desk: &mut Desk<'_>) -> Option<Parameter> {
     let name = entry.key.text.closed().filter(|name| crate::text::is_name(name) && !name.contains('.'));
     let Some(name) = name else {
         let message = format!("`{}` cannot be the name of a parameter", entry.key.text);
-        desk.error_with_help(entry.key.span, message, "use letters, digits and `_`");
+        desk.error(entry.key.span, message, "use letters, digits and `_`");
         return None;
     };
     if desk.version >= super::desk::LATEST && crate::file::RESERVED.contains(&name.as_str()) {
-        desk.error_with_help(
+        desk.error(
             entry.key.span,
             format!("`{name}` has a meaning of its own in placeholders"),
             "choose another name",
@@ -83,7 +83,8 @@ fn parameter(entry: &Entry, desk: &mut Desk<'_>) -> Option<Parameter> {
     if let Some(kind) = kind
         && kind.read(&value).is_none()
     {
-        desk.error(default.span, format!("the default of `{name}` is not of type {}", kind.name()));
+        let message = format!("the default of `{name}` is not of type {}", kind.name());
+        desk.error(default.span, message, "change the default, or the type");
     }
     Some(Parameter {
         name,

@@ -80,11 +80,7 @@ pub(crate) fn check_name(seen: &mut Vec<String>, name: &str, span: Span, desk: &
     }
     let (message, help) =
         (format!("the name `{name}` is given twice"), "findings are told apart by it; choose another");
-    if desk.version < LATEST {
-        desk.warn(span, message, help)
-    } else {
-        desk.error_with_help(span, message, help)
-    }
+    if desk.version < LATEST { desk.warn(span, message, help) } else { desk.error(span, message, help) }
 }
 
 impl Body {
@@ -123,11 +119,7 @@ fn claims(fields: &Fields<'_>, desk: &mut Desk<'_>, around: &Around) -> Option<V
             "add an assertion, such as { kind: exists, path: $.response.content }",
         );
         let span = fields.key_span("assert");
-        if desk.version < LATEST {
-            desk.warn(span, message, help)
-        } else {
-            desk.error_with_help(span, message, help)
-        }
+        if desk.version < LATEST { desk.warn(span, message, help) } else { desk.error(span, message, help) }
     }
     Some(claims)
 }
@@ -141,7 +133,7 @@ fn input(fields: &Fields<'_>, desk: &mut Desk<'_>) -> Option<Input> {
     let around = Around::default();
     match (fields.even_null("fixed"), fields.get("generate")) {
         (Some(_), Some(_)) => {
-            desk.error_with_help(
+            desk.error(
                 fields.key_span("generate"),
                 "both `fixed` and `generate` are given",
                 "keep one of the two",
@@ -162,7 +154,7 @@ fn input(fields: &Fields<'_>, desk: &mut Desk<'_>) -> Option<Input> {
         (None, Some(node)) => Some(Input::Generated(generate(node, desk))),
         (None, None) => {
             let help = "add `fixed: { … }`, `generate: { … }` or `input: schema_valid`";
-            desk.error_with_help(fields.span, "it is not said what is sent", help);
+            desk.error(fields.span, "it is not said what is sent", help);
             None
         }
     }

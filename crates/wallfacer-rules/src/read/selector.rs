@@ -24,7 +24,7 @@ const ANNOTATIONS: Keys = Keys {
 };
 const FIELD: Keys = Keys {
     what: "`field`",
-    names: &[("type", 4), ("name_matches", 4), ("description_matches", 4), ("required", 4)],
+    names: &[("type", 1), ("name_matches", 1), ("description_matches", 1), ("required", 1)],
 };
 
 /// Everything that is asked for must be so.

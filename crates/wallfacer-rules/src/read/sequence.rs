@@ -27,7 +27,7 @@ const STEP: Keys = Keys {
     ],
 };
 const CLEANUP: Keys =
-    Keys { what: "a cleanup step", names: &[("call", 4), ("with", 4), ("client", 4), ("timeout", 4)] };
+    Keys { what: "a cleanup step", names: &[("call", 1), ("with", 1), ("client", 4), ("timeout", 4)] };
 /// Sequences are written by hand; a longer one is several.
 const MAX_STEPS: usize = 1000;
 const MAX_REPEAT: u32 = 1000;
@@ -37,7 +37,8 @@ pub(crate) fn sequence(node: &Node, desk: &mut Desk<'_>) -> Option<Sequence> {
     let name = fields.required("name", desk).and_then(|node| desk.text(node, "name"));
     let items = fields.required("steps", desk).map(|node| desk.list(node, "steps")).unwrap_or_default();
     if items.is_empty() || items.len() > MAX_STEPS {
-        desk.error(fields.key_span("steps"), format!("`steps` must list from 1 to {MAX_STEPS} steps"));
+        let message = format!("`steps` must list from 1 to {MAX_STEPS} steps");
+        desk.error(fields.key_span("steps"), message, "begin each step with `- call: TOOL`");
         return None;
     }
     let mut around = Around::default();
@@ -62,15 +63,20 @@ fn step(node: &Node, keys: &Keys, desk: &mut Desk<'_>, around: &mut Around) -> O
         fields.get("assert").map(|node| assertions(node, "assert", desk, around)).unwrap_or_default();
     let bind = fields.get("bind").and_then(|node| bind(node, desk));
     around.steps.extend(bind.clone());
+    let outcomes = [("ok", Outcome::Ok), ("error", Outcome::Error)];
+    let expect = optional(&fields, "expect", &outcomes, desk);
+    let client = optional(&fields, "client", &[("main", Client::Main), ("other", Client::Other)], desk);
+    let repeat = fields.get("repeat").map_or(Some(1), |node| desk.count(node, "repeat", 1, MAX_REPEAT));
+    let timeout = fields.get("timeout").and_then(|node| desk.duration(node, "timeout"));
     Some(Step {
         call: call?,
         with,
         bind,
-        expect: optional(&fields, "expect", &[("ok", Outcome::Ok), ("error", Outcome::Error)], desk)?,
+        expect: expect?,
         assertions,
-        client: optional(&fields, "client", &[("main", Client::Main), ("other", Client::Other)], desk)?,
-        repeat: fields.get("repeat").map_or(Some(1), |node| desk.count(node, "repeat", 1, MAX_REPEAT))?,
-        timeout: fields.get("timeout").and_then(|node| desk.duration(node, "timeout")),
+        client: client?,
+        repeat: repeat?,
+        timeout,
     })
 }
 
@@ -89,7 +95,7 @@ fn bind(node: &Node, desk: &mut Desk<'_>) -> Option<String> {
     let is_name = !name.is_empty()
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'));
     if !is_name {
-        desk.error_with_help(
+        desk.error(
             node.span,
             format!("`{name}` cannot be the name of a step"),
             "use letters, digits, `_` and `-`",

@@ -20,15 +20,14 @@ pub(crate) fn read(source: &Arc<Source>) -> Result<Node, Problem> {
     if source.text.len() > MAX_FILE_BYTES {
         let message =
             format!("the file is {} bytes long, and {MAX_FILE_BYTES} are allowed", source.text.len());
-        return Err(
-            problem(source, Span::default(), message).with_help("divide it, and name the parts in `extends`")
-        );
+        return Err(Problem::new(
+            source,
+            Span::default(),
+            message,
+            "divide it, and name the parts in `extends`",
+        ));
     }
     Reader::new(source).document()
-}
-
-fn problem(source: &Arc<Source>, span: Span, message: impl Into<String>) -> Problem {
-    Problem { source: source.clone(), span, message: message.into(), help: None }
 }
 
 struct Reader<'a> {
@@ -54,9 +53,11 @@ impl<'a> Reader<'a> {
                 Event::StreamStart | Event::DocumentEnd => {}
                 Event::DocumentStart(..) if root.is_none() => {}
                 Event::DocumentStart(..) => {
-                    return Err(self
-                        .problem(span, "a second document begins here")
-                        .with_help("a rule file is one document; remove the `---`"));
+                    return Err(self.problem(
+                        span,
+                        "a second document begins here",
+                        "a rule file is one document; remove the `---`",
+                    ));
                 }
                 Event::StreamEnd => break,
                 event => root = Some(self.node(event, span, 0)?),
@@ -68,7 +69,7 @@ impl<'a> Reader<'a> {
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, Problem> {
         self.count(1, span)?;
         if depth > MAX_DEPTH {
-            return Err(self.problem(span, format!("nested more than {MAX_DEPTH} levels deep")));
+            return Err(self.too_deep(span));
         }
         let before = self.nodes - 1;
         let anchor = event.anchor_id();
@@ -81,7 +82,13 @@ impl<'a> Reader<'a> {
             Event::SequenceStart(..) => self.list(span, depth)?,
             Event::MappingStart(..) => self.map(span, depth)?,
             Event::Alias(id) => return self.alias(id, span, depth),
-            _ => return Err(self.problem(span, "this is not understood")),
+            _ => {
+                return Err(self.problem(
+                    span,
+                    "this has no meaning here",
+                    "write text, a number, a list or a map",
+                ));
+            }
         };
         if let Some(id) = anchor {
             self.anchors.insert(id, (node.clone(), self.nodes - before));
@@ -92,11 +99,12 @@ impl<'a> Reader<'a> {
     fn scalar(&self, word: &str, plain: bool, span: Span) -> Result<Data, Problem> {
         let text = Text::parse(word).map_err(|Unclosed(rest)| {
             let message = format!("the placeholder `{{{{{}` is not closed", rest.trim());
-            self.problem(span, message)
-                .with_help("close it with `}}`, or write `{{{{` for two literal braces")
+            self.problem(span, message, "close it with `}}`, or write `{{{{` for two literal braces")
         })?;
-        let is_literal = text.placeholders().next().is_none();
-        Ok(if plain && is_literal { scalar::resolve(word) } else { Data::Text(text) })
+        match text.closed() {
+            Some(word) if plain => Ok(scalar::resolve(&word)),
+            _ => Ok(Data::Text(text)),
+        }
     }
 
     fn list(&mut self, span: Span, depth: usize) -> Result<Node, Problem> {
@@ -130,18 +138,18 @@ impl<'a> Reader<'a> {
             }
             let key = self.key(key)?;
             if !seen.insert(key.text.to_string()) {
-                return Err(self
-                    .problem(key.span, format!("`{}` is written twice", key.text))
-                    .with_help("keep one of the two"));
+                return Err(self.problem(
+                    key.span,
+                    format!("`{}` is written twice", key.text),
+                    "keep one of the two",
+                ));
             }
             entries.push(Entry { key, value });
         }
         match braced {
             Some(name) if entries.is_empty() => return Ok(Node { span, data: Data::Unquoted(name) }),
             Some(_) => {
-                return Err(self
-                    .problem(span, "a key must be text")
-                    .with_help("put the placeholder into quotes"));
+                return Err(self.problem(span, "a key must be text", "put the placeholder into quotes"));
             }
             None => {}
         }
@@ -158,29 +166,33 @@ impl<'a> Reader<'a> {
             Data::Null | Data::Bool(_) | Data::Number(_) => {
                 Text::literal(self.source.text.get(node.span.start..node.span.end).unwrap_or_default().trim())
             }
-            Data::List(_) | Data::Map(_) => return Err(self.problem(node.span, "a key must be text")),
+            Data::List(_) | Data::Map(_) => {
+                return Err(self.problem(node.span, "a key must be text", "put it into quotes"));
+            }
         };
         Ok(Key { span: node.span, text })
     }
 
     fn alias(&mut self, id: usize, span: Span, depth: usize) -> Result<Node, Problem> {
-        let Some((node, size)) = self.anchors.get(&id).cloned() else {
-            return Err(self.problem(span, "this alias stands inside of what it refers to"));
+        let Some((_, size)) = self.anchors.get(&id) else {
+            return Err(self.problem(
+                span,
+                "this alias stands inside of what it refers to",
+                "write out what is meant",
+            ));
         };
-        self.count(size, span)?;
-        if depth + height(&node) > MAX_DEPTH {
-            return Err(self.problem(span, format!("nested more than {MAX_DEPTH} levels deep")));
+        self.count(*size, span)?;
+        match self.anchors.get(&id) {
+            Some((node, _)) if depth + height(node) <= MAX_DEPTH => Ok(node.clone()),
+            _ => Err(self.too_deep(span)),
         }
-        Ok(node)
     }
 
     fn count(&mut self, more: usize, span: Span) -> Result<(), Problem> {
         self.nodes = self.nodes.saturating_add(more);
         if self.nodes > MAX_NODES {
             let message = format!("more than {MAX_NODES} values, aliases written out");
-            return Err(self
-                .problem(span, message)
-                .with_help("a rule file is written by hand; check its aliases"));
+            return Err(self.problem(span, message, "a rule file is written by hand; check its aliases"));
         }
         Ok(())
     }
@@ -192,32 +204,32 @@ impl<'a> Reader<'a> {
                 Ok((event, Span { start: range.start, end: range.end }))
             }
             Some(Err(error)) => Err(self.syntax(&error)),
-            None => Err(self.problem(Span::default(), "the file ends too early")),
+            None => Err(self.problem(Span::default(), "the file ends too early", "check its last lines")),
         }
     }
 
     fn syntax(&self, error: &ScanError) -> Problem {
         let start = error.marker().byte_offset().unwrap_or_default();
-        let found = problem(
-            self.source,
-            Span { start, end: start + 1 },
-            format!("this is not YAML: {}", error.info()),
-        );
         let line_start =
             self.source.text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
         let line =
             self.source.text.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-        if line.contains("{{") {
-            return found.with_help("put text with a placeholder into quotes: \"{{name}}\"");
-        }
-        if line.starts_with(|first: char| first == '\t') || line.trim_start_matches(' ').starts_with('\t') {
-            return found.with_help("indent with spaces; YAML does not allow tabs");
-        }
-        found.with_help("check quotes, indentation and the space after `:` and `-` just before this place")
+        let help = if line.contains("{{") {
+            "put text with a placeholder into quotes: \"{{name}}\""
+        } else if line.trim_start_matches(' ').starts_with('\t') {
+            "indent with spaces; YAML does not allow tabs"
+        } else {
+            "check quotes, indentation and the space after `:` and `-` just before this place"
+        };
+        self.problem(Span { start, end: start + 1 }, format!("this is not YAML: {}", error.info()), help)
     }
 
-    fn problem(&self, span: Span, message: impl Into<String>) -> Problem {
-        problem(self.source, span, message)
+    fn too_deep(&self, span: Span) -> Problem {
+        self.problem(span, format!("nested more than {MAX_DEPTH} levels deep"), "take some levels away")
+    }
+
+    fn problem(&self, span: Span, message: impl Into<String>, help: &str) -> Problem {
+        Problem::new(self.source, span, message, help)
     }
 }
 
