@@ -75,7 +75,7 @@ fn plan(project: &Project<'_>, args: &Args) -> Vec<FileToWrite> {
         files.push(FileToWrite { path: RULES_NAME.into(), text: RULES.into(), meaning: meaning.into() });
     }
     if args.ci {
-        let text = workflow::text(server.setup, !args.skip_invariants);
+        let text = workflow::text(server.setup);
         let meaning = "tests the server on every push".into();
         files.push(FileToWrite { path: WORKFLOW_NAME.into(), text, meaning });
     }
@@ -122,7 +122,7 @@ fn words(files: &[FileToWrite]) -> String {
     for file in files {
         writeln!(text, "wrote {}: {}", file.path.display(), file.meaning).expect("a string takes all text");
     }
-    text.push_str("next: `wallfacer doctor` shows what the server offers, `wallfacer check` tests it\n");
+    text.push_str("next: `wallfacer doctor` shows what the server offers\n");
     text
 }
 
