@@ -27,6 +27,7 @@ pub struct RuleFile {
     pub metadata: Metadata,
     pub(crate) source: Arc<Source>,
     pub(crate) tree: Node,
+    pub(crate) warnings: Vec<Problem>,
 }
 
 /// What is put in the place of a placeholder.
@@ -56,8 +57,8 @@ impl RuleFile {
         desk.version = version(&tree, &mut desk);
         Fields::of(&tree, &FILE, &mut desk);
         let metadata = read::metadata(tree.get("metadata"), &mut desk);
-        let (version, problems) = (desk.version, desk.problems);
-        Ok((Self { version, metadata, source, tree }, problems))
+        let (version, problems, warnings) = (desk.version, desk.problems, desk.warnings);
+        Ok((Self { version, metadata, source, tree, warnings }, problems))
     }
 
     pub fn name(&self) -> &str {

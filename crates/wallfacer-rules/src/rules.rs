@@ -155,6 +155,7 @@ impl Loading<'_> {
     fn include(&mut self, file: &RuleFile, given: &BTreeMap<String, Value>, trail: &mut Vec<String>) {
         let (values, problems) = file.values(given);
         self.problems.extend(problems);
+        self.rules.warnings.extend(file.warnings.iter().cloned());
         self.declared.extend(values.keys().cloned());
         let tree = file.filled(&values, &mut self.problems);
         self.body(file, &tree);

@@ -252,8 +252,11 @@ fn not(inner: &Assertion, scope: &Scope<'_>) -> Outcome {
 fn affirm(claim: &Claim, scope: &Scope<'_>) -> String {
     let found = |path: &Path| path.first(scope).ok().flatten().map_or_else(|| "nothing".to_owned(), show);
     match claim {
+        // The part that matches says more than the beginning of a long text.
         Claim::MatchesRegex { path, pattern } => {
-            format!("`{path}` is {} and matches /{pattern}/", found(path))
+            let text = path.first(scope).ok().flatten().and_then(Value::as_str).unwrap_or_default();
+            let part = pattern.find(text).map(|found| found.as_str()).unwrap_or_default();
+            format!("`{path}` has {} in it, a match of /{pattern}/", show(&Value::from(part)))
         }
         Claim::Equals { left: Operand::Path(path), .. } => format!("`{path}` is {}", found(path)),
         Claim::Compare { path, relation, .. } => {

@@ -9,6 +9,8 @@ mod operators;
 mod parser;
 mod run;
 mod syntax;
+#[cfg(test)]
+mod tests;
 
 use crate::evaluate::{Outcome, Scope, show};
 use crate::library::Library;

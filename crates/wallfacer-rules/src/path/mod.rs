@@ -6,6 +6,8 @@ mod cursor;
 mod filter;
 mod parse;
 mod select;
+#[cfg(test)]
+mod tests;
 
 use crate::library::Library;
 use filter::Filter;
