@@ -14,6 +14,8 @@ pub mod run;
 
 pub mod observe;
 
+pub mod findings;
+
 pub mod report;
 
 pub mod event;

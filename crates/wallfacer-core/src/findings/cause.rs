@@ -1,0 +1,129 @@
+//! The facts of a failure in, what of them is the bug itself out. Nothing of the payload, the seed or a time remains.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Serialize;
+use wallfacer_process::Status;
+
+use super::stack::{self, Frame};
+use super::wording::{self, Given};
+use crate::wire::Faults;
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Cause {
+    what: What,
+    server_wide: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum What {
+    Exit { status: String, frame: Option<Frame> },
+    Error { code: i64, text: String },
+    Thrown { code: i64, frame: Frame },
+    Schema { path: String, keyword: String },
+    Rule { name: String, part: Option<String> },
+    Faults(Vec<String>),
+    Silence,
+}
+
+impl Cause {
+    /// The server ended so, and wrote this to stderr before. Without a status, the connection closed.
+    pub fn exit(status: Option<Status>, stderr: &str) -> Cause {
+        let status = match status {
+            Some(Status::Exited(code)) => format!("exit {code}"),
+            // Whether a core is dumped is a matter of the machine.
+            Some(Status::Signalled { signal, .. }) => format!("signal {signal}"),
+            Some(Status::Unknown) => "unknown".to_owned(),
+            None => "closed".to_owned(),
+        };
+        Cause::from(What::Exit { status, frame: stack::top_frame(stderr) })
+    }
+
+    /// The server answered with an error, or a tool with a text that tells of one.
+    pub fn error(code: i64, text: &str, given: &Given) -> Cause {
+        Cause::from(match stack::top_frame(text) {
+            Some(frame) => What::Thrown { code, frame },
+            None => What::Error { code, text: wording::normalised(text, given) },
+        })
+    }
+
+    /// A value does not fit its schema, at this place and by this keyword.
+    pub fn schema(path: &str, keyword: &str) -> Cause {
+        Cause::from(What::Schema { path: any_index(path).into_owned(), keyword: keyword.to_owned() })
+    }
+
+    /// A rule or check is broken; `part` tells apart what of it.
+    pub fn rule(name: &str, part: Option<&str>) -> Cause {
+        Cause::from(What::Rule { name: name.to_owned(), part: part.map(str::to_owned) })
+    }
+
+    /// Bytes were wrong in these ways.
+    pub fn faults(faults: &Faults) -> Cause {
+        Cause::from(What::Faults(faults.iter().map(|fault| format!("{fault:?}")).collect()))
+    }
+
+    /// Nothing came.
+    pub fn silence() -> Cause {
+        Cause::from(What::Silence)
+    }
+
+    /// The same cause, lying below the tools: wherever it shows, it is one bug of the server.
+    pub fn server_wide(self) -> Cause {
+        Cause { server_wide: true, ..self }
+    }
+
+    pub fn is_server_wide(&self) -> bool {
+        self.server_wide
+    }
+}
+
+impl From<What> for Cause {
+    fn from(what: What) -> Cause {
+        Cause { what, server_wide: false }
+    }
+}
+
+/// `/items/3/name` and `$.items[3].name` with a star for the number.
+fn any_index(path: &str) -> Cow<'_, str> {
+    static INDEX: LazyLock<Regex> = LazyLock::new(|| wording::pattern(r"(?P<open>[/\[.])\d+"));
+    // A match ends before the next separator, so neighbours are all found in one go.
+    INDEX.replace_all(path, "${open}*")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Fault;
+
+    #[test]
+    fn the_place_in_a_list_is_no_part_of_a_cause() {
+        assert_eq!(any_index("/items/3/4/name5"), "/items/*/*/name5");
+        assert_eq!(any_index("$.items[31].name"), "$.items[*].name");
+        assert_eq!(Cause::schema("/a/0", "type"), Cause::schema("/a/17", "type"));
+    }
+
+    #[test]
+    fn the_same_faults_are_the_same_cause_in_any_order() {
+        let faults = |list: [Fault; 2]| {
+            let mut faults = Faults::default();
+            list.into_iter().for_each(|fault| faults.add(fault));
+            Cause::faults(&faults)
+        };
+        assert_eq!(faults([Fault::NoId, Fault::NotJson]), faults([Fault::NotJson, Fault::NoId]));
+        assert_ne!(faults([Fault::NoId, Fault::NotJson]), faults([Fault::NoId, Fault::Batch]));
+    }
+
+    #[test]
+    fn an_error_that_carries_a_trace_is_known_by_its_frame_not_by_its_words() {
+        let said = |words: &str| {
+            format!(
+                "{words}\nTraceback (most recent call last):\n  File \"/a/b.py\", line 3, in f\n{words}\n"
+            )
+        };
+        let cause = |words| Cause::error(-32603, &said(words), &Given::default());
+        assert_eq!(cause("KeyError: alpha"), cause("KeyError: beta"));
+    }
+}

@@ -1,0 +1,239 @@
+//! A proven fault of a server, with all that is needed to believe it, weigh it and see it again.
+
+use serde::{Deserialize, Serialize};
+
+use super::{FindingId, Kind, Origin, Repro};
+use crate::plan::Subject;
+use crate::target::{Severity, Shown};
+
+/// The longest message; it is one sentence, however much of the server's own text it holds.
+const MESSAGE_CHARS: usize = 400;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    pub id: FindingId,
+    pub kind: Kind,
+    pub severity: Severity,
+    /// None where it is not about one tool.
+    pub tool: Option<String>,
+    pub subject: Subject,
+    /// Where one cause shows in many tools: all of them, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// One sentence.
+    pub message: String,
+    #[serde(default)]
+    pub details: String,
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    pub reproduced: Reproduced,
+    pub repro: Repro,
+    /// Of the run.
+    pub seed: u64,
+    /// As started or reached, without secrets.
+    #[serde(default, with = "stored_target")]
+    pub target: Option<Shown>,
+    #[serde(default)]
+    pub server: ServerName,
+    /// The protocol version that was spoken.
+    #[serde(default)]
+    pub protocol: Option<String>,
+    #[serde(default)]
+    pub references: Vec<Reference>,
+    /// Times are RFC 3339, in UTC, so that they sort as text.
+    pub first_seen: String,
+    pub last_seen: String,
+}
+
+/// A text that proves something, and what it is: the exit status, the end of stderr, a frame.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    pub label: String,
+    pub text: String,
+}
+
+/// Seen `k` times in `n` tries on fresh servers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reproduced {
+    pub k: u32,
+    pub n: u32,
+}
+
+/// What the server calls itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerName {
+    pub name: Option<String>,
+    pub version: Option<String>,
+}
+
+/// Where the world speaks of this sort of fault.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Reference {
+    pub kind: ReferenceKind,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReferenceKind {
+    Spec,
+    Cwe,
+    Owasp,
+}
+
+impl Finding {
+    /// With nothing but what it cannot be without; the caller adds what else is known.
+    pub fn new(origin: &Origin, kind: Kind, message: &str, repro: Repro) -> Finding {
+        let subject = origin.subject().clone();
+        Finding {
+            id: origin.id(),
+            severity: kind.default_severity(),
+            kind,
+            tool: subject.tool().map(str::to_owned),
+            subject,
+            tools: Vec::new(),
+            message: crate::wire::shortened(message, MESSAGE_CHARS),
+            details: String::new(),
+            evidence: Vec::new(),
+            reproduced: Reproduced::default(),
+            repro,
+            seed: 0,
+            target: None,
+            server: ServerName::default(),
+            protocol: None,
+            references: Vec::new(),
+            first_seen: String::new(),
+            last_seen: String::new(),
+        }
+    }
+
+    /// The command that shows it again.
+    pub fn replay_line(&self) -> String {
+        format!("wallfacer replay {}", self.id)
+    }
+
+    /// What it is about, for a person: the name of the tool or of another subject, or the server as a whole.
+    pub fn place(&self) -> &str {
+        self.subject.name().unwrap_or("the server")
+    }
+}
+
+impl Reproduced {
+    /// Seen in every try, and tried at least once. The rest is flaky and gates nothing.
+    pub fn always(self) -> bool {
+        self.n > 0 && self.k == self.n
+    }
+}
+
+impl ReferenceKind {
+    pub const ALL: [ReferenceKind; 3] = [ReferenceKind::Spec, ReferenceKind::Cwe, ReferenceKind::Owasp];
+}
+
+/// For serde: a target as it is shown, read back from a file.
+mod stored_target {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::target::Shown;
+
+    #[derive(Deserialize)]
+    #[serde(remote = "Shown", default = "nothing")]
+    struct Stored {
+        command: Vec<String>,
+        cwd: Option<String>,
+        env: Vec<String>,
+        url: Option<String>,
+        headers: Vec<String>,
+    }
+
+    #[derive(Deserialize)]
+    struct Read(#[serde(with = "Stored")] Shown);
+
+    fn nothing() -> Shown {
+        Shown { command: vec![], cwd: None, env: vec![], url: None, headers: vec![] }
+    }
+
+    pub fn serialize<S: Serializer>(target: &Option<Shown>, serializer: S) -> Result<S::Ok, S::Error> {
+        target.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Shown>, D::Error> {
+        Ok(Option::<Read>::deserialize(deserializer)?.map(|Read(shown)| shown))
+    }
+}
+
+#[cfg(test)]
+pub(super) mod examples {
+    use super::*;
+    use crate::findings::Cause;
+    use crate::plan::{Case, Intent};
+    use serde_json::{Value, json};
+
+    /// A crash of a tool, called with these arguments.
+    pub fn crash(tool: &str, arguments: Value) -> Finding {
+        let case = Case::tool(tool, arguments, Intent::Valid, 7);
+        let cause = Cause::exit(Some(wallfacer_process::Status::Exited(1)), "");
+        let origin = Origin::new(Some("demo"), &Kind::Crash, &case.subject, &cause);
+        let message = format!("the server ends when `{tool}` is called");
+        Finding::new(&origin, Kind::Crash, &message, Repro::new(&case, &case))
+    }
+
+    /// A finding with every field filled in.
+    pub fn full() -> Finding {
+        let text = |text: &str| text.to_owned();
+        Finding {
+            tools: vec![text("fetch"), text("search")],
+            details: text("It was called with a valid argument."),
+            evidence: vec![Evidence { label: text("exit status"), text: text("exit code 1") }],
+            reproduced: Reproduced { k: 3, n: 3 },
+            seed: 42,
+            target: Some(Shown {
+                command: vec![text("node"), text("server.js")],
+                cwd: Some(text("/project")),
+                env: vec![text("MODE")],
+                url: Some(text("http://localhost:8000/mcp")),
+                headers: vec![text("Authorization")],
+            }),
+            server: ServerName { name: Some(text("demo")), version: Some(text("1.0.0")) },
+            protocol: Some(text("2025-11-25")),
+            references: vec![Reference { kind: ReferenceKind::Cwe, text: text("CWE-248") }],
+            first_seen: text("2026-01-02T03:04:05Z"),
+            last_seen: text("2026-01-03T03:04:05Z"),
+            ..crash("search", json!({ "q": "x" }))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_finding_reads_back_as_it_was_written() {
+        for finding in [examples::full(), examples::crash("a", json!({}))] {
+            let text = serde_json::to_string(&finding).unwrap();
+            assert_eq!(serde_json::from_str::<Finding>(&text).unwrap(), finding);
+        }
+    }
+
+    #[test]
+    fn the_replay_line_names_the_finding() {
+        let finding = examples::full();
+        assert_eq!(finding.replay_line(), format!("wallfacer replay {}", finding.id));
+    }
+
+    #[test]
+    fn a_message_is_one_line_that_steers_no_terminal() {
+        let case = crate::plan::Case::tool("a", json!({}), crate::plan::Intent::Valid, 1);
+        let origin = Origin::new(None, &Kind::Crash, &case.subject, &crate::findings::Cause::silence());
+        let finding = Finding::new(&origin, Kind::Crash, "a\u{1b}[2J\nb", Repro::new(&case, &case));
+        assert_eq!(finding.message, "a\\u{1b}[2J b");
+    }
+
+    #[test]
+    fn only_what_was_seen_each_time_is_certain() {
+        assert!(Reproduced { k: 3, n: 3 }.always());
+        assert!(!Reproduced { k: 2, n: 3 }.always());
+        assert!(!Reproduced::default().always());
+    }
+}
