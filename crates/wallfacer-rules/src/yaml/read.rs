@@ -214,7 +214,10 @@ impl<'a> Reader<'a> {
             self.source.text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
         let line =
             self.source.text.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-        let help = if line.contains("{{") {
+        let is_bracket = self.source.text.get(start..).is_some_and(|rest| rest.starts_with('['));
+        let help = if is_bracket && line.contains("$.") {
+            "put the path into quotes: inside of braces its `[` begins a list"
+        } else if line.contains("{{") {
             "put text with a placeholder into quotes: \"{{name}}\""
         } else if line.trim_start_matches(' ').starts_with('\t') {
             "indent with spaces; YAML does not allow tabs"
