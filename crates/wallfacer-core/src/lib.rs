@@ -16,6 +16,8 @@ pub mod observe;
 
 pub mod findings;
 
+pub mod judge;
+
 pub mod report;
 
 pub mod event;

@@ -40,8 +40,8 @@ pub enum Intent {
     Valid,
     /// Valid, at a limit of the schema that the text names.
     Boundary(String),
-    /// Not valid, in the one way that the text names.
-    Invalid(String),
+    /// Not valid, in one way: where, by which rule of the schema, and in words.
+    Invalid { at: String, rule: String, what: String },
     /// Hostile, of the kind that the text names; valid where the constraints allow it.
     Adversarial { kind: String, valid: bool },
     /// A frame that is no proper request, in the way that the text names.
@@ -120,7 +120,7 @@ impl Intent {
     pub fn is_valid(&self) -> Option<bool> {
         match self {
             Intent::Example | Intent::Valid | Intent::Boundary(_) => Some(true),
-            Intent::Invalid(_) => Some(false),
+            Intent::Invalid { .. } => Some(false),
             Intent::Adversarial { valid, .. } => Some(*valid),
             Intent::Stored | Intent::Frame(_) => None,
         }

@@ -2,6 +2,7 @@
 
 mod case;
 mod frame;
+mod guard;
 mod lesson;
 mod payload;
 mod planner;
@@ -9,6 +10,7 @@ mod protocol;
 
 pub use case::{Case, Intent, Step, Subject};
 pub use frame::RawFrame;
+pub use guard::{held_back, words};
 pub use lesson::{Lesson, harvest, read_refusal};
 pub use payload::{compact, expand};
 pub use planner::{Mode, Options, Phase, Planner, Round};

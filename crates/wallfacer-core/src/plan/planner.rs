@@ -248,7 +248,9 @@ impl ToolPlan {
     fn invalid(&self, seed: u64) -> Vec<Case> {
         let list = self.schema.invalid(&self.pool).unwrap_or_default();
         let case = |found: wallfacer_schema::Invalid| {
-            self.case(found.value, Intent::Invalid(found.violation.to_string()), seed)
+            let wallfacer_schema::Violation { at, rule, message } = found.violation;
+            let intent = Intent::Invalid { at, rule: words(&format!("{rule:?}")), what: message };
+            self.case(found.value, intent, seed)
         };
         list.into_iter().map(case).collect()
     }
@@ -353,7 +355,8 @@ mod tests {
     #[test]
     fn each_mode_keeps_to_its_kind_of_arguments() {
         assert!(all(Mode::Conform).iter().all(|case| case.intent.is_valid() == Some(true)));
-        let hostile = |case: &Case| matches!(case.intent, Intent::Invalid(_) | Intent::Adversarial { .. });
+        let hostile =
+            |case: &Case| matches!(case.intent, Intent::Invalid { .. } | Intent::Adversarial { .. });
         let adversarial = all(Mode::Adversarial);
         assert!(!adversarial.is_empty() && adversarial.iter().all(hostile));
         let mixed = all(Mode::Mixed);

@@ -1,0 +1,30 @@
+//! What a check holds against a server, before it is confirmed.
+
+use crate::findings::{Cause, Evidence, Kind, Reference};
+
+#[derive(Debug, Clone)]
+pub struct Charge {
+    /// The check that brings it.
+    pub check: &'static str,
+    pub kind: Kind,
+    pub cause: Cause,
+    /// One sentence.
+    pub message: String,
+    pub details: String,
+    pub evidence: Vec<Evidence>,
+    pub references: Vec<Reference>,
+}
+
+impl Charge {
+    pub fn new(check: &'static str, kind: Kind, cause: Cause, message: String) -> Charge {
+        let (details, evidence, references) = (String::new(), Vec::new(), Vec::new());
+        Charge { check, kind, cause, message, details, evidence, references }
+    }
+
+    pub fn with(mut self, label: &str, text: String) -> Charge {
+        if !text.is_empty() {
+            self.evidence.push(Evidence { label: label.to_owned(), text });
+        }
+        self
+    }
+}

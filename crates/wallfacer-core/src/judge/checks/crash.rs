@@ -1,0 +1,48 @@
+//! The server must outlive the case.
+
+use wallfacer_process::{Ending, Status};
+
+use crate::findings::{Cause, Kind};
+use crate::judge::charge::Charge;
+use crate::judge::context::Context;
+use crate::judge::verdict::{Check, Verdict};
+use crate::observe::{Answer, Observation};
+use crate::plan::{Case, Step};
+use crate::run::Recording;
+use crate::wire::last_lines;
+
+/// One that ends because it was told to is not a crash.
+pub struct NoCrash;
+
+impl Check for NoCrash {
+    fn name(&self) -> &'static str {
+        "no-crash"
+    }
+
+    fn judge(&self, case: &Case, _: &Recording, seen: &Observation, _: &Context) -> Verdict {
+        if case.steps.iter().any(|step| matches!(step, Step::Signal(_) | Step::CloseInput)) {
+            return Verdict::Holds;
+        }
+        let gone = seen.steps.iter().find_map(|step| match &step.answer {
+            Answer::Gone { ending } => Some(*ending),
+            _ => None,
+        });
+        let Some(ending) = gone else { return Verdict::Holds };
+        let (status, how) = describe(ending);
+        let cause = Cause::exit(ending.map(|ending| ending.status), &String::from_utf8_lossy(&seen.stderr));
+        let charge = Charge::new(self.name(), Kind::Crash, cause, format!("the server {how}"));
+        Verdict::Broken(Box::new(charge.with("exit", status).with("stderr", last_lines(&seen.stderr))))
+    }
+}
+
+/// The status in a word that stays the same, and in words for a person.
+fn describe(ending: Option<Ending>) -> (String, String) {
+    match ending.map(|ending| ending.status) {
+        Some(Status::Exited(code)) => (format!("code {code}"), format!("exited with code {code}")),
+        Some(Status::Signalled { signal, .. }) => {
+            (format!("signal {signal}"), format!("was killed by signal {signal}"))
+        }
+        Some(Status::Unknown) => ("unknown".to_owned(), "ended, nobody saw how".to_owned()),
+        None => ("closed".to_owned(), "closed the connection".to_owned()),
+    }
+}

@@ -1,0 +1,34 @@
+//! Every request must be answered in time. The charge is only a suspicion: slow is not hung, and the session finds out.
+
+use crate::findings::{Cause, Kind};
+use crate::judge::charge::Charge;
+use crate::judge::context::Context;
+use crate::judge::verdict::{Check, Verdict};
+use crate::observe::{Answer, Observation};
+use crate::plan::{Case, Step};
+use crate::run::Recording;
+
+pub struct NoHang;
+
+impl Check for NoHang {
+    fn name(&self) -> &'static str {
+        "no-hang"
+    }
+
+    fn judge(&self, case: &Case, _: &Recording, seen: &Observation, _: &Context) -> Verdict {
+        let silent = seen.steps.iter().position(|step| step.answer == Answer::Silent);
+        let Some(index) = silent else { return Verdict::Holds };
+        let ms = seen.steps[index].took.as_millis() as u64;
+        let what = match case.steps.get(index) {
+            Some(Step::Probe) => "does not answer any more",
+            _ => "gives no answer",
+        };
+        let cause = Cause::silence();
+        Verdict::Broken(Box::new(Charge::new(
+            self.name(),
+            Kind::Hang { ms },
+            cause,
+            format!("the server {what}"),
+        )))
+    }
+}

@@ -1,0 +1,48 @@
+//! An input may be refused, but must not get out of hand: no internal error, no stack trace.
+
+use crate::findings::{Cause, Given, Kind};
+use crate::judge::charge::Charge;
+use crate::judge::checks::reply;
+use crate::judge::context::Context;
+use crate::judge::verdict::{Check, Verdict};
+use crate::observe::{Answer, Observation};
+use crate::plan::Case;
+use crate::run::Recording;
+use crate::wire::shortened;
+
+const INTERNAL_ERROR: i64 = -32603;
+const SHOWN: usize = 200;
+
+pub struct NoInternalError;
+
+impl Check for NoInternalError {
+    fn name(&self) -> &'static str {
+        "no-internal-error"
+    }
+
+    fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, _: &Context) -> Verdict {
+        for (taken, step) in recording.steps.iter().zip(&seen.steps) {
+            let error = reply::error(taken);
+            let said = match (&step.answer, error) {
+                (_, Some(error)) => error.message.clone(),
+                (Answer::ToolError, None) => {
+                    reply::result(recording).map(|result| reply::text(&result)).unwrap_or_default()
+                }
+                _ => continue,
+            };
+            if reply::blames_the_network(&said) {
+                continue;
+            }
+            let code = error.and_then(|error| error.code);
+            let trace = reply::has_stack_trace(&said);
+            if code != Some(INTERNAL_ERROR) && !trace {
+                continue;
+            }
+            let cause = Cause::error(code.unwrap_or_default(), &said, &Given::of(case));
+            let what = if trace { "a stack trace" } else { "an internal error" };
+            let message = format!("the answer is {what}: {}", shortened(&said, SHOWN));
+            return Verdict::Broken(Box::new(Charge::new(self.name(), Kind::InternalError, cause, message)));
+        }
+        Verdict::Holds
+    }
+}
