@@ -9,8 +9,8 @@ use json_schema_ast::SchemaDocument;
 use json_schema_fuzz::{GenerationConfig, ValueGenerator};
 use rand::SeedableRng;
 use serde_json::Value;
-use std::time::Instant;
-use wallfacer_schema::{Choices, Pool, Schema};
+use std::{collections::BTreeMap, time::Instant};
+use wallfacer_schema::{Choices, CompileError, Pool, Schema, Unable};
 
 const VALUES: u64 = 300;
 
@@ -52,6 +52,11 @@ fn compare(title: &str, schemas: &[(String, Value)]) {
     println!("{title}: {} schemas, {VALUES} values each", schemas.len());
     ours.print("wallfacer-schema");
     theirs.print("json_schema_fuzz");
+    let refused = schemas.iter().filter(|(_, schema)| SchemaDocument::from_json(schema).is_err()).count();
+    println!(
+        "  json_schema_fuzz was given the schemas without `$schema`; as written it refuses {refused} of them"
+    );
+    println!("  wallfacer-schema on the others: {:?}", reasons(schemas));
     ratios.sort_by(f64::total_cmp);
     println!(
         "  speed, theirs / ours: median {:.2}, quartiles {:.2} … {:.2}\n",
@@ -72,6 +77,25 @@ fn run_ours(schema: &Value) -> Option<Run> {
         choices.take_recorded();
     }
     Some(Run { nanoseconds: start.elapsed().as_nanos() as u64 / VALUES, made })
+}
+
+/// How many schemas give no value, by what is said of them.
+fn reasons(schemas: &[(String, Value)]) -> BTreeMap<String, usize> {
+    let mut reasons = BTreeMap::new();
+    for (_, schema) in schemas {
+        let reason = match Schema::compile(schema) {
+            Err(CompileError::Remote { .. }) => "remote reference".to_owned(),
+            Err(_) => "refused".to_owned(),
+            Ok(schema) => match schema.valid(&mut Choices::seeded(1), &Pool::new()) {
+                Ok(_) => continue,
+                Err(Unable::Unsatisfiable { .. }) => "unsatisfiable".to_owned(),
+                Err(Unable::TooLarge { .. }) => "too large".to_owned(),
+                Err(Unable::Unsupported { keyword, .. }) => format!("unsupported: {keyword}"),
+            },
+        };
+        *reasons.entry(reason).or_default() += 1;
+    }
+    reasons
 }
 
 /// The peer refuses `$schema` of draft 7, so it gets the schema without it.

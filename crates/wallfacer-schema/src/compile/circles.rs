@@ -16,24 +16,24 @@ enum Mark {
 pub(super) fn refuse(nodes: &[Node]) -> Result<(), CompileError> {
     let mut marks = vec![Mark::New; nodes.len()];
     for start in 0..nodes.len() {
+        if marks[start] != Mark::New {
+            continue;
+        }
+        marks[start] = Mark::Open;
         // An explicit stack, because a hostile chain can be as long as the table.
-        let mut stack = vec![(start, 0)];
-        while let Some((index, next)) = stack.pop() {
-            let children = in_place(&nodes[index]);
-            if next == 0 {
-                if marks[index] == Mark::Done {
-                    continue;
-                }
-                marks[index] = Mark::Open;
-            }
-            let Some(child) = children.get(next).map(|child| child.0 as usize) else {
-                marks[index] = Mark::Done;
+        let mut stack = vec![(start, in_place(&nodes[start]).into_iter())];
+        while let Some((index, children)) = stack.last_mut() {
+            let Some(child) = children.next().map(|child| child.0 as usize) else {
+                marks[*index] = Mark::Done;
+                stack.pop();
                 continue;
             };
-            stack.push((index, next + 1));
             match marks[child] {
                 Mark::Open => return Err(CompileError::Circular { at: format!("#{}", nodes[child].at) }),
-                Mark::New => stack.push((child, 0)),
+                Mark::New => {
+                    marks[child] = Mark::Open;
+                    stack.push((child, in_place(&nodes[child]).into_iter()));
+                }
                 Mark::Done => {}
             }
         }
