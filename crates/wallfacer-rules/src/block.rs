@@ -81,8 +81,7 @@ impl Block {
         match (name, body) {
             (Some(name), Some(body)) if desk.problems.is_empty() => {
                 let name = self.telling(name, field);
-                let origin =
-                    Origin { file: self.source.name.clone(), line: self.source.place(self.span).line };
+                let origin = Origin { file: self.source.name.clone(), line: self.source.line(self.span) };
                 Ok(body.into_rule(name, self.description.clone(), tool.to_owned(), origin))
             }
             _ => Err(desk.problems),

@@ -3,13 +3,13 @@
 use crate::library::Library;
 use crate::metadata::{Metadata, Parameter, ParameterType};
 use crate::nearest::nearest;
-use crate::problem::{Problem, Problems};
+use crate::problem::{MAX_PROBLEMS, Problem, Problems};
 use crate::read::{self, Desk, Fields, Keys, LATEST};
 use crate::source::{Source, Span};
 use crate::text::{Part, Text};
 use crate::yaml::{self, Data, Entry, Key, Node};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -49,8 +49,8 @@ impl RuleFile {
     /// As much as can be made out, with everything that is wrong at the top level.
     pub(crate) fn outline(name: &str, text: &str) -> Result<(Self, Vec<Problem>), Problems> {
         // Some Windows editors put a byte order mark in front.
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
-        let source = Arc::new(Source { name: name.to_owned(), text });
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let source = Arc::new(Source::new(name, text));
         let tree = yaml::read(&source).map_err(|problem| Problems(vec![problem]))?;
         let mut library = Library::default();
         let mut desk = Desk::new(source.clone(), LATEST, &mut library);
@@ -126,15 +126,17 @@ impl RuleFile {
             }
             let value = fill(&entry.value, &|name| values.get(name).cloned(), self.version);
             let is_fan_out = entry.key.is("for_each_tool");
-            let unknown = value.placeholders().into_iter().filter_map(|(span, name)| {
-                Some((name.to_owned(), self.check_placeholder(span, name, is_fan_out)?))
-            });
-            let (names, found): (Vec<_>, Vec<_>) = unknown.unzip();
-            problems.extend(found);
+            let mut unknown = BTreeSet::new();
+            for (span, name) in value.placeholders() {
+                if let Some(problem) = self.check_placeholder(span, name, is_fan_out) {
+                    unknown.insert(name.to_owned());
+                    if problems.len() < MAX_PROBLEMS {
+                        problems.push(problem);
+                    }
+                }
+            }
             // What is reported once is not to cause further reports.
-            let silence = |name: &str| {
-                names.iter().any(|other| other == name).then(|| Filling::Foreign(name.to_owned()))
-            };
+            let silence = |name: &str| unknown.contains(name).then(|| Filling::Foreign(name.to_owned()));
             Entry { key: entry.key.clone(), value: fill(&value, &silence, self.version) }
         });
         Node { span: self.tree.span, data: Data::Map(entries.collect()) }

@@ -4,6 +4,9 @@ use crate::source::{Place, Source, Span};
 use std::fmt;
 use std::sync::Arc;
 
+/// Problems told at once; more would bury the first.
+pub(crate) const MAX_PROBLEMS: usize = 50;
+
 /// One thing wrong at one place of a rule file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {

@@ -4,7 +4,7 @@ use crate::block::Block;
 use crate::file::{Filling, RuleFile};
 use crate::library::{Compiled, Library};
 use crate::metadata::Metadata;
-use crate::problem::{Problem, Problems};
+use crate::problem::{MAX_PROBLEMS, Problem, Problems};
 use crate::read::{self, Desk};
 use crate::rule::Rule;
 use crate::sequence::Sequence;
@@ -16,8 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Files that extend each other more deeply than this are a mistake.
 const MAX_DEPTH: usize = 8;
 const MAX_FILES: usize = 64;
-/// Problems shown at once; more would bury the first.
-const MAX_PROBLEMS: usize = 50;
 /// Rules made from blocks for one server. A server that lists tools without end must not make rules without end.
 const MAX_EXPANDED: usize = 20_000;
 
@@ -215,34 +213,34 @@ impl Loading<'_> {
     fn body(&mut self, file: &RuleFile, tree: &Node) {
         let taken: BTreeSet<String> = self.names();
         let mut desk = Desk::new(file.source.clone(), file.version, &mut self.rules.library);
-        let mut seen = Vec::new();
-        for node in items(tree, "invariants", &mut desk) {
-            if let Some(rule) = read::rule(node, &mut desk) {
-                read::check_name(&mut seen, &rule.name, name_span(node), &mut desk);
-                if !taken.contains(&rule.name) {
-                    self.rules.rules.push(rule);
-                }
+        let mut seen = BTreeSet::new();
+        let (rules, blocks, sequences) =
+            (&mut self.rules.rules, &mut self.rules.blocks, &mut self.rules.sequences);
+        read_each(tree, "invariants", &mut desk, |node, desk| {
+            let Some(rule) = read::rule(node, desk) else { return };
+            read::check_name(&mut seen, &rule.name, name_span(node), desk);
+            if !taken.contains(&rule.name) {
+                rules.push(rule);
             }
-        }
-        for node in items(tree, "for_each_tool", &mut desk) {
-            let Some(block) = Block::read(node, &mut desk) else { continue };
-            read::check_name(&mut seen, &block.name, name_span(node), &mut desk);
+        });
+        read_each(tree, "for_each_tool", &mut desk, |node, desk| {
+            let Some(block) = Block::read(node, desk) else { return };
+            read::check_name(&mut seen, &block.name, name_span(node), desk);
             // Tried on an example, so that its mistakes show without a server; its texts are compiled with that.
             if let Err(problems) = block.sample(desk.library) {
                 desk.problems.extend(problems);
             }
             if !taken.contains(&block.name) {
-                self.rules.blocks.push(block);
+                blocks.push(block);
             }
-        }
-        for node in items(tree, "sequences", &mut desk) {
-            if let Some(sequence) = read::sequence(node, &mut desk) {
-                read::check_name(&mut seen, &sequence.name, name_span(node), &mut desk);
-                if !taken.contains(&sequence.name) {
-                    self.rules.sequences.push(sequence);
-                }
+        });
+        read_each(tree, "sequences", &mut desk, |node, desk| {
+            let Some(sequence) = read::sequence(node, desk) else { return };
+            read::check_name(&mut seen, &sequence.name, name_span(node), desk);
+            if !taken.contains(&sequence.name) {
+                sequences.push(sequence);
             }
-        }
+        });
         self.problems.append(&mut desk.problems);
         self.rules.warnings.append(&mut desk.warnings);
     }
@@ -273,8 +271,14 @@ impl Loading<'_> {
     }
 }
 
-fn items<'n>(tree: &'n Node, key: &str, desk: &mut Desk<'_>) -> &'n [Node] {
-    tree.get(key).map(|node| desk.list(node, key)).unwrap_or_default()
+/// The items under a key, until enough is found wrong with them.
+fn read_each(tree: &Node, key: &str, desk: &mut Desk<'_>, mut read: impl FnMut(&Node, &mut Desk<'_>)) {
+    for node in tree.get(key).map(|node| desk.list(node, key)).unwrap_or_default() {
+        if desk.problems.len() >= MAX_PROBLEMS {
+            return;
+        }
+        read(node, desk);
+    }
 }
 
 fn name_span(node: &Node) -> crate::source::Span {

@@ -15,7 +15,7 @@ impl Schema {
 
     /// Where the value fails first, and why.
     pub(crate) fn violation(&self, value: &Value) -> Option<(String, String)> {
-        let error = self.0.iter_errors(value).next()?;
+        let error = self.0.validate(value).err()?;
         Some((error.instance_path().to_string(), error.to_string()))
     }
 }

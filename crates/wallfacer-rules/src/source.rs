@@ -17,6 +17,8 @@ pub struct Span {
 pub struct Source {
     pub name: String,
     pub text: String,
+    /// Where each line begins, for a large file has many places to tell.
+    lines: Vec<usize>,
 }
 
 /// A place as a reader sees it: line and column count from 1, the column in characters.
@@ -29,10 +31,22 @@ pub struct Place {
 }
 
 impl Source {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { name: name.into(), text, lines }
+    }
+
+    /// The line on which something begins, counted from 1.
+    pub fn line(&self, span: Span) -> usize {
+        self.lines.partition_point(|start| *start <= span.start)
+    }
+
     pub fn place(&self, span: Span) -> Place {
         let start = self.boundary(span.start);
         let end = self.boundary(span.end.max(start));
-        let line_start = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let number = self.line(Span { start, end });
+        let line_start = self.lines[number - 1];
         let line_end = self.text[start..].find('\n').map_or(self.text.len(), |length| start + length);
         let column = self.text[line_start..start].chars().count();
         let width = self.text[start..end.min(line_end)].trim_end().chars().count().max(1);
@@ -48,7 +62,7 @@ impl Source {
             .collect();
         let caret_end = (column - from + width).min(snippet.chars().count().max(column - from + 1));
         Place {
-            line: self.text[..start].matches('\n').count() + 1,
+            line: number,
             column: column + 1,
             snippet: snippet.trim_end().to_owned(),
             caret: column - from..caret_end,
@@ -70,7 +84,7 @@ mod tests {
     use super::*;
 
     fn place(text: &str, start: usize, end: usize) -> Place {
-        Source { name: "rules.yaml".into(), text: text.into() }.place(Span { start, end })
+        Source::new("rules.yaml", text).place(Span { start, end })
     }
 
     #[test]

@@ -367,6 +367,7 @@ fn nested_loops_over_a_large_response_are_cut_off_and_unknown() {
         "{ kind: for_each, path: $.response.a, assert: [{ kind: for_each, path: $.response.a, assert: [{ kind: at_least, path: $.item, value: 0 }] }] }",
         "{ kind: expr, expr: 'response.a.all(x, response.a.all(y, y == 1))' }",
         "{ kind: expr, expr: 'size(response.a.map(x, response.a + response.a)) == 1' }",
+        "{ kind: for_each, path: $.response.a, assert: [{ kind: matches_schema, path: $.response, schema: { type: object } }] }",
         "{ kind: exists, path: '$.response.a[?count($.response.a[?@ == 2]) == 1]' }",
     ];
     for claim in claims {

@@ -10,6 +10,7 @@ use super::show::show;
 use super::verdict::Verdict;
 use crate::assertion::{Assertion, Claim, Operand, Relation, Type};
 use crate::path::Path;
+use crate::schema::Schema;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -19,6 +20,8 @@ use std::time::Duration;
 const MAX_PARSED_BYTES: usize = 8 << 20;
 /// Reasons listed when no alternative of `any_of` holds.
 const SHOWN_REASONS: usize = 3;
+/// The validator quotes the value it refuses, which may be long.
+const SHOWN_REASON_CHARS: usize = 200;
 
 /// What a claim came to.
 #[derive(Debug)]
@@ -82,13 +85,7 @@ fn decide(claim: &Claim, scope: &Scope<'_>) -> Result<Outcome, Outcome> {
                 format!("`{path}` is {}, expected text that matches /{pattern}/", show(found))
             })
         }
-        Claim::MatchesSchema { path, schema } => match schema.violation(first(path, scope)?) {
-            None => Outcome::Holds,
-            Some((at, why)) => {
-                let why: String = why.chars().take(200).collect();
-                Outcome::Broken(format!("`{path}` does not match the schema at `{at}`: {why}"))
-            }
-        },
+        Claim::MatchesSchema { path, schema } => matches_schema(path, schema, scope)?,
         Claim::AllOf(claims) => all(claims, scope),
         Claim::AnyOf(claims) => any(claims, scope),
         Claim::Not(inner) => not(inner, scope),
@@ -213,6 +210,18 @@ fn is_type(path: &Path, wanted: Type, scope: &Scope<'_>) -> Result<Outcome, Outc
     Ok(holds_if(is_wanted, || {
         format!("`{path}` is {}, expected a value of type {}", show(found), wanted.name())
     }))
+}
+
+fn matches_schema(path: &Path, schema: &Schema, scope: &Scope<'_>) -> Result<Outcome, Outcome> {
+    let found = first(path, scope)?;
+    scope.budget.spend_for(found)?;
+    Ok(match schema.violation(found) {
+        None => Outcome::Holds,
+        Some((at, why)) => {
+            let why: String = why.chars().take(SHOWN_REASON_CHARS).collect();
+            Outcome::Broken(format!("`{path}` does not match the schema at `{at}`: {why}"))
+        }
+    })
 }
 
 fn any(claims: &[Assertion], scope: &Scope<'_>) -> Outcome {

@@ -1,5 +1,6 @@
 //! How much work the judgement of one call may be.
 
+use serde_json::Value;
 use std::cell::Cell;
 
 /// Values looked at for one verdict. A response of 1 MiB has some 100,000 values; ten passes over it are plenty,
@@ -37,6 +38,22 @@ impl Budget {
                     "the rule was cut off after {MAX_STEPS} steps: the response is too large for it"
                 )))
             }
+        }
+    }
+
+    /// Pays for looking at the whole of a value.
+    pub(crate) fn spend_for(&self, value: &Value) -> Result<(), Unknown> {
+        match value {
+            Value::String(text) => self.spend(1 + text.len() / BYTES_PER_STEP),
+            Value::Array(items) => {
+                self.spend(1)?;
+                items.iter().try_for_each(|item| self.spend_for(item))
+            }
+            Value::Object(members) => {
+                self.spend(1)?;
+                members.values().try_for_each(|member| self.spend_for(member))
+            }
+            _ => self.spend(1),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Two values and an operator in, one value out.
 
-use super::run::{Fault, Found, truth, undefined, weigh};
+use super::run::{Fault, Found, truth, undefined};
 use super::syntax::Operator;
 use crate::evaluate::{Scope, compare, equal, show};
 use serde_json::{Number, Value};
@@ -51,13 +51,13 @@ fn is_in(item: &Value, holder: &Value, scope: &Scope<'_>) -> Result<bool, Fault>
 fn add<'a>(left: &Value, right: &Value, scope: &Scope<'a>) -> Found<'a> {
     match (left, right) {
         (Value::String(first), Value::String(second)) => {
-            weigh(left, scope)?;
-            weigh(right, scope)?;
+            scope.budget.spend_for(left)?;
+            scope.budget.spend_for(right)?;
             Ok(Cow::Owned(Value::String(format!("{first}{second}"))))
         }
         (Value::Array(first), Value::Array(second)) => {
-            weigh(left, scope)?;
-            weigh(right, scope)?;
+            scope.budget.spend_for(left)?;
+            scope.budget.spend_for(right)?;
             Ok(Cow::Owned(Value::Array(first.iter().chain(second).cloned().collect())))
         }
         _ => arithmetic("+", left, right, i64::checked_add, |left, right| left + right),

@@ -186,22 +186,11 @@ fn part<'a>(
 }
 
 fn copied<'a>(found: &Cow<'a, Value>, scope: &Scope<'a>) -> Found<'a> {
+    // Copies are paid for by their size, or a macro in a macro could make a great many of a great thing.
     if let Cow::Owned(owned) = found {
-        weigh(owned, scope)?;
+        scope.budget.spend_for(owned)?;
     }
     Ok(found.clone())
-}
-
-/// Copies are paid for by their size, or a macro in a macro could make a great many of a great thing.
-pub(super) fn weigh(value: &Value, scope: &Scope<'_>) -> Result<(), Fault> {
-    scope.budget.spend(1)?;
-    match value {
-        Value::String(text) => scope.budget.spend(text.len() / BYTES_PER_STEP)?,
-        Value::Array(items) => items.iter().try_for_each(|item| weigh(item, scope))?,
-        Value::Object(members) => members.values().try_for_each(|member| weigh(member, scope))?,
-        _ => {}
-    }
-    Ok(())
 }
 
 fn loop_over<'a>(call: &'a Macro, scope: &Scope<'a>, locals: &mut Locals<'a>) -> Found<'a> {
@@ -264,6 +253,6 @@ fn keep<'a>(call: &'a Macro, scope: &Scope<'a>, locals: &mut Locals<'a>) -> Resu
         (None, Some((_, item))) => item.clone(),
         (None, None) => Cow::Owned(Value::Null),
     };
-    weigh(&kept, scope)?;
+    scope.budget.spend_for(&kept)?;
     Ok(kept.into_owned())
 }

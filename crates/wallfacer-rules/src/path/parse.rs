@@ -169,7 +169,11 @@ impl Parser<'_> {
 
     fn basic(&mut self) -> Result<Filter, String> {
         if self.token("!") {
-            let inner = if self.token("(") { self.parenthesised()? } else { self.test()? };
+            let is_enclosed = self.token("(");
+            let inner = if is_enclosed { self.parenthesised()? } else { self.test()? };
+            if matches!(inner, Filter::Compare(..)) && !is_enclosed {
+                return Err("a comparison after `!` needs parentheses".into());
+            }
             return Ok(Filter::Not(Box::new(inner)));
         }
         if self.token("(") { self.parenthesised() } else { self.test() }
@@ -343,6 +347,14 @@ mod tests {
             "$.response[9007199254740992]",
             "$.response['\\q']",
             "$.response[?match(@.a, '[')]",
+            "$.response[?!@.a == 1]",
+            "$.response[?length(@.a)]",
+            "$.response[?match(@.a, 'x') == true]",
+            "$.response[?count (@.*) == 1]",
+            "$.response[?@.a == True]",
+            "$.response[?@.a == 01]",
+            "$.response. a",
+            "$.response[]",
         ] {
             refused(text);
         }

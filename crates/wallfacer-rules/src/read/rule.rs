@@ -11,6 +11,7 @@ use crate::fixture::Fixture;
 use crate::rule::{Input, Origin, Rule};
 use crate::source::Span;
 use crate::yaml::Node;
+use std::collections::BTreeSet;
 
 const RULE: Keys = Keys {
     what: "a rule",
@@ -69,13 +70,12 @@ pub(crate) fn body(node: &Node, desk: &mut Desk<'_>) -> Option<Body> {
 }
 
 pub(super) fn origin(span: Span, desk: &Desk<'_>) -> Origin {
-    Origin { file: desk.source.name.clone(), line: desk.source.place(span).line }
+    Origin { file: desk.source.name.clone(), line: desk.source.line(span) }
 }
 
 /// Names tell findings apart, so each is given once.
-pub(crate) fn check_name(seen: &mut Vec<String>, name: &str, span: Span, desk: &mut Desk<'_>) {
-    if !seen.iter().any(|other| other == name) {
-        seen.push(name.to_owned());
+pub(crate) fn check_name(seen: &mut BTreeSet<String>, name: &str, span: Span, desk: &mut Desk<'_>) {
+    if seen.insert(name.to_owned()) {
         return;
     }
     let (message, help) =
