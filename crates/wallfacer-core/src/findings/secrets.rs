@@ -1,0 +1,149 @@
+//! [`Target`] in, its secrets with a name each out. The name is what stands in their place, and by which replay asks
+//! for them.
+
+use std::collections::BTreeMap;
+
+use crate::target::Target;
+
+/// What replay reads a secret from: this, then its name.
+const VARIABLE: &str = "WALLFACER_REPLAY_";
+
+/// Real secrets, each with a name of its own.
+#[derive(Debug, Clone, Default)]
+pub struct Secrets {
+    names: BTreeMap<String, String>,
+}
+
+impl Secrets {
+    /// Named by the variable, header, flag or parameter that holds them.
+    pub fn of(target: &Target) -> Secrets {
+        let sources = sources(target);
+        let mut secrets = Secrets::default();
+        for value in target.secrets() {
+            let exact = sources.iter().find(|(_, held)| *held == value);
+            let within = || sources.iter().find(|(_, held)| held.contains(&value));
+            let name = exact.or_else(within).map_or("environment", |(name, _)| name);
+            secrets.add(name, &value);
+        }
+        secrets
+    }
+
+    /// One more. A name that is taken gets a number.
+    pub fn add(&mut self, name: &str, value: &str) {
+        if !value.is_empty() && !self.names.contains_key(value) {
+            self.names.insert(value.to_owned(), self.free_name(name));
+        }
+    }
+
+    /// The secret of that name, as replay of a finding asks for it.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let wanted = key(name);
+        self.names.iter().find(|(_, name)| **name == wanted).map(|(value, _)| value.as_str())
+    }
+
+    pub(super) fn name(&self, value: &str) -> Option<&str> {
+        self.names.get(value).map(String::as_str)
+    }
+
+    /// Value and name, the longest value first, so that no rest of one is left where another begins alike.
+    pub(super) fn longest_first(&self) -> Vec<(&str, &str)> {
+        let mut all: Vec<_> =
+            self.names.iter().map(|(value, name)| (value.as_str(), name.as_str())).collect();
+        all.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+        all
+    }
+
+    fn free_name(&self, name: &str) -> String {
+        let name = key(name);
+        let is_free = |name: &String| !self.names.values().any(|taken| taken == name);
+        let numbered = (2..).map(|number| format!("{name}_{number}"));
+        std::iter::once(name.clone()).chain(numbered).find(is_free).expect("numbers do not run out")
+    }
+}
+
+/// The environment variable that gives the secret of this name back.
+pub fn replay_variable(name: &str) -> String {
+    format!("{VARIABLE}{}", key(name))
+}
+
+/// A name as a shell takes it: `x-api-key` is `X_API_KEY`.
+pub(super) fn key(name: &str) -> String {
+    let plain = name.trim_matches('-').to_ascii_uppercase();
+    let plain: String =
+        plain.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+    if plain.is_empty() { "SECRET".to_owned() } else { plain }
+}
+
+/// All that a target is given by name, whether it is a secret or not.
+fn sources(target: &Target) -> Vec<(String, String)> {
+    let mut sources = Vec::new();
+    if let Some(command) = target.reach.command() {
+        sources.extend(command.environment.set.clone());
+        let words: Vec<_> = command.args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        sources.extend(words.iter().filter_map(|word| pair(word, &['=', ':'])));
+        sources.extend(
+            words
+                .windows(2)
+                .filter(|pair| pair[0].starts_with('-'))
+                .map(|pair| (pair[0].clone(), pair[1].clone())),
+        );
+    }
+    if let Some(endpoint) = target.reach.endpoint() {
+        sources.extend(endpoint.headers.clone());
+        let query = endpoint.url.split_once('?').map_or("", |(_, query)| query);
+        sources.extend(query.split('&').filter_map(|parameter| pair(parameter, &['='])));
+    }
+    sources
+}
+
+fn pair(word: &str, borders: &[char]) -> Option<(String, String)> {
+    word.split_once(borders).map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::{Command, Endpoint, EndpointKind, Reach};
+
+    fn named(target: &Target) -> Vec<(String, String)> {
+        let secrets = Secrets::of(target);
+        secrets.names.into_iter().map(|(value, name)| (name, value)).collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    }
+
+    #[test]
+    fn a_secret_is_named_by_what_holds_it() {
+        let mut command = Command::new("server", ["--api-key", "secret-a", "--token=secret-b"]);
+        command.environment.set.insert("DB_PASSWORD".into(), "secret-c".into());
+        let mut target = Target::new(Reach::Command(command));
+        target.from_environment.insert("secret-d".into());
+        let wanted = [
+            ("API_KEY", "secret-a"),
+            ("TOKEN", "secret-b"),
+            ("DB_PASSWORD", "secret-c"),
+            ("ENVIRONMENT", "secret-d"),
+        ];
+        assert_eq!(named(&target), pairs(&wanted));
+    }
+
+    #[test]
+    fn parts_of_a_header_have_names_of_their_own() {
+        let headers = vec![("Authorization".into(), "Bearer hunter2".into())];
+        let url = "http://host/?x-key=hunter3".into();
+        let target = Target::new(Reach::Url(Endpoint { url, headers, kind: EndpointKind::Auto }));
+        let wanted =
+            [("AUTHORIZATION", "Bearer hunter2"), ("AUTHORIZATION_2", "hunter2"), ("X_KEY", "hunter3")];
+        assert_eq!(named(&target), pairs(&wanted));
+        assert_eq!(Secrets::of(&target).value("x-key"), Some("hunter3"));
+    }
+
+    #[test]
+    fn a_variable_is_one_that_a_shell_takes() {
+        assert_eq!(replay_variable("x-api-key"), "WALLFACER_REPLAY_X_API_KEY");
+        assert_eq!(replay_variable("--pässword"), "WALLFACER_REPLAY_P_SSWORD");
+        assert_eq!(replay_variable(""), "WALLFACER_REPLAY_SECRET");
+    }
+}
