@@ -1,14 +1,24 @@
-//! The name of a [`Mode`] in, a small MCP server out: the path of the program that plays it, and what is
-//! expected of a client that meets it.
+//! The name of a [`Mode`] or a [`Flaw`] in, a small MCP server out: the path of the program that plays it, and what
+//! is expected of a client that meets it.
 //!
 //! The program is `wallfacer-fixture MODE [--http | --legacy-sse] [--port N] [--era legacy|modern|both]`.
 //! Every flawed mode is the correct server with one behaviour changed, mostly in the answer to
-//! `tools/call` of `echo`. The table of modes is the one truth that tests walk.
+//! `tools/call` of `echo`. The table of modes is the one truth that tests of the wire walk.
+//!
+//! `wallfacer-fixture flaw NAME [--fixed] [--rename SEED] …` plays a server of the second table: each has a few
+//! ordinary tools, one of which goes wrong on some input that has to be found. The table of flaws is the one truth
+//! that tests of fuzzing walk.
 
 mod expected;
+mod flaw;
+mod flaw_table;
 mod locate;
+mod renaming;
 mod table;
 
 pub use expected::{Answer, Catalogue, Ending, Era, Expected, Fault, Mode, Start, Transport};
+pub use flaw::{Expect, Flaw};
+pub use flaw_table::flaws;
 pub use locate::{require, server};
+pub use renaming::Renaming;
 pub use table::modes;

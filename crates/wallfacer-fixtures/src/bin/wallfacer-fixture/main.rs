@@ -1,5 +1,6 @@
 //! Arguments in, one MCP server out: correct, or wrong in the one way that its mode names.
 
+mod answer;
 mod asking;
 mod flaws;
 mod greeting;
@@ -11,6 +12,7 @@ mod outlet;
 mod prompts;
 mod request;
 mod resources;
+mod scenes;
 mod server;
 mod session;
 mod stdio;
@@ -25,7 +27,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-const USAGE: &str = "usage: wallfacer-fixture MODE [--http | --legacy-sse] [--port N] [--era legacy|modern|both] [--delay MS]";
+const USAGE: &str = "usage: wallfacer-fixture MODE [--http | --legacy-sse] [--port N] [--era legacy|modern|both] [--delay MS]
+       wallfacer-fixture flaw NAME [--fixed] [--rename SEED] [--http | --legacy-sse] [--port N] [--era legacy|modern|both]";
 
 fn main() -> ExitCode {
     if process::lingers(std::env::args().nth(1).as_deref()) {

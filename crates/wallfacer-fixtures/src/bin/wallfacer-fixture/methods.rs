@@ -56,7 +56,7 @@ fn list_tools(request: &Request) -> Result<Value, Failure> {
 }
 
 /// For the lists that fit on one page and never give out a cursor.
-fn only_page(request: &Request) -> Result<(), Failure> {
+pub fn only_page(request: &Request) -> Result<(), Failure> {
     match request.params.contains_key("cursor") {
         true => Err(Failure::params("this cursor was never given out")),
         false => Ok(()),

@@ -21,9 +21,19 @@ pub enum Transport {
     LegacySse,
 }
 
+/// Which server of the second table is played, and how.
+#[derive(Debug, Clone)]
+pub struct Part {
+    pub flaw: String,
+    pub fixed: bool,
+    pub rename: Option<u64>,
+}
+
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// `correct` where a part is played.
     pub mode: String,
+    pub part: Option<Part>,
     pub era: Era,
     pub transport: Transport,
     /// Zero lets the system choose.
@@ -35,32 +45,49 @@ pub struct Options {
 impl Options {
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Options, String> {
         let mut arguments = arguments.into_iter();
-        let mode = arguments.next().ok_or("the mode is missing")?;
-        if !wallfacer_fixtures::modes().iter().any(|known| known.name == mode) {
-            return Err(format!("there is no mode `{mode}`"));
-        }
-        let era = match mode.as_str() {
+        let (mode, mut part) = match arguments.next().ok_or("the mode is missing")? {
+            word if word == "flaw" => ("correct".to_owned(), Some(part(arguments.next())?)),
+            mode if wallfacer_fixtures::modes().iter().any(|known| known.name == mode) => (mode, None),
+            mode => return Err(format!("there is no mode `{mode}`")),
+        };
+        let era = match part.as_ref().map_or(mode.as_str(), |part| part.flaw.as_str()) {
             "modern-only" => Era::Modern,
             "legacy-only" => Era::Legacy,
             // These flaws show in the legacy era alone.
-            "never-answers-initialize" | "wrong-version-in-initialize" | "asks-before-answering" => {
-                Era::Legacy
-            }
+            "never-answers-initialize"
+            | "wrong-version-in-initialize"
+            | "asks-before-answering"
+            | "secret-in-log" => Era::Legacy,
             _ => Era::Both,
         };
-        let mut options = Options { mode, era, transport: Transport::Stdio, port: 0, delay: DELAY };
+        let mut options =
+            Options { mode, part: None, era, transport: Transport::Stdio, port: 0, delay: DELAY };
         while let Some(argument) = arguments.next() {
-            match argument.as_str() {
-                "--era" => options.era = named_era(arguments.next().as_deref())?,
-                "--http" => options.transport = Transport::Http,
-                "--legacy-sse" => (options.transport, options.era) = (Transport::LegacySse, Era::Legacy),
-                "--port" => options.port = port(arguments.next().as_deref())?,
-                "--delay" => options.delay = delay(arguments.next().as_deref())?,
-                other => return Err(format!("`{other}` is not known")),
+            match (argument.as_str(), part.as_mut()) {
+                ("--fixed", Some(part)) => part.fixed = true,
+                ("--rename", Some(part)) => part.rename = Some(seed(arguments.next().as_deref())?),
+                ("--era", _) => options.era = named_era(arguments.next().as_deref())?,
+                ("--http", _) => options.transport = Transport::Http,
+                ("--legacy-sse", _) => (options.transport, options.era) = (Transport::LegacySse, Era::Legacy),
+                ("--port", _) => options.port = port(arguments.next().as_deref())?,
+                ("--delay", _) => options.delay = delay(arguments.next().as_deref())?,
+                (other, _) => return Err(format!("`{other}` is not known")),
             }
         }
-        Ok(options)
+        Ok(Options { part, ..options })
     }
+}
+
+fn part(flaw: Option<String>) -> Result<Part, String> {
+    let flaw = flaw.ok_or("the name of the flaw is missing")?;
+    match wallfacer_fixtures::flaws().iter().any(|known| known.name == flaw) {
+        true => Ok(Part { flaw, fixed: false, rename: None }),
+        false => Err(format!("there is no flaw `{flaw}`")),
+    }
+}
+
+fn seed(number: Option<&str>) -> Result<u64, String> {
+    number.and_then(|number| number.parse().ok()).ok_or_else(|| "`--rename` takes a number".to_owned())
 }
 
 fn named_era(name: Option<&str>) -> Result<Era, String> {

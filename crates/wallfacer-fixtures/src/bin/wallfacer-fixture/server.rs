@@ -1,9 +1,11 @@
 //! The bytes of one message in, its answer on the outlet out. The same for every transport.
 
+use crate::answer::Answer;
 use crate::message::{self, Failure};
 use crate::options::Options;
 use crate::outlet::Outlet;
 use crate::request::Request;
+use crate::scenes::Stage;
 use crate::session::{Session, lock};
 use crate::{flaws, greeting, methods, tools};
 use serde_json::{Map, Value, json};
@@ -14,16 +16,23 @@ pub struct Server {
     pub options: Options,
     /// What takes the place of the reply to `echo`.
     flawed: Option<flaws::reply::Reply>,
+    /// A server of the second table, which is asked first.
+    stage: Option<Stage>,
 }
 
 impl Server {
     pub fn new(options: Options) -> Server {
         let flawed = flaws::reply::of(&options.mode);
-        Server { options, flawed }
+        let stage = options.part.as_ref().map(Stage::new);
+        Server { options, flawed, stage }
     }
 
     pub fn receive(self: &Arc<Self>, bytes: &[u8], session: &Arc<Session>, outlet: &Arc<dyn Outlet>) {
-        match serde_json::from_slice(bytes) {
+        let parsed = serde_json::from_slice(bytes);
+        if self.stage.as_ref().is_some_and(|stage| stage.intercepts(bytes, &parsed, outlet.as_ref())) {
+            return;
+        }
+        match parsed {
             Ok(Value::Array(batch)) => self.batch(batch, session, outlet),
             Ok(message) => self.message(message, session, outlet),
             Err(_) => refuse(&Value::Null, message::PARSE_ERROR, "this is not JSON", outlet.as_ref()),
@@ -101,7 +110,10 @@ impl Server {
             Err(failure) => return outlet.send(&message::error(&id, &failure)),
         };
         let waits = method == "tools/call"
-            && (tools::may_wait(&params, client.version) || flaws::reply::waits(&self.options.mode));
+            && match &self.stage {
+                Some(stage) => stage.may_wait(&params),
+                None => tools::may_wait(&params, client.version) || flaws::reply::waits(&self.options.mode),
+            };
         let cancellation = match waits {
             true => session.start(&id),
             false => Some(Arc::default()),
@@ -127,18 +139,25 @@ impl Server {
     }
 
     fn serve(&self, request: &Request) {
-        let answer = methods::answer(&self.options.mode, request);
+        let staged = self.stage.as_ref().and_then(|stage| stage.answer(request));
+        let answer = staged.unwrap_or_else(|| self.answer(request));
         request.session.finish(&request.id);
+        let reply = |result| message::result(&request.id, &methods::dressed(result, request));
         match answer {
-            Some(Ok(result)) => {
-                let reply = message::result(&request.id, &methods::dressed(result, request));
-                match self.flawed.filter(|_| is_echo(request)) {
-                    Some(flawed) => flawed(request, reply),
-                    None => request.outlet.send(&reply),
-                }
-            }
-            Some(Err(failure)) => request.outlet.send(&message::error(&request.id, &failure)),
-            None => {}
+            Answer::Result(result) => request.outlet.send(&reply(result)),
+            Answer::Refusal(failure) => request.outlet.send(&message::error(&request.id, &failure)),
+            Answer::Instead(result, send) => send(request, reply(result)),
+            Answer::Never => request.outlet.hold(),
+            Answer::Withdrawn => {}
+        }
+    }
+
+    fn answer(&self, request: &Request) -> Answer {
+        match (methods::answer(&self.options.mode, request), self.flawed.filter(|_| is_echo(request))) {
+            (Some(Ok(result)), Some(flawed)) => Answer::Instead(result, flawed),
+            (Some(Ok(result)), None) => Answer::Result(result),
+            (Some(Err(failure)), _) => Answer::Refusal(failure),
+            (None, _) => Answer::Withdrawn,
         }
     }
 }

@@ -102,7 +102,7 @@ static TOOLS: LazyLock<Vec<Value>> = LazyLock::new(|| {
     ]
 });
 
-fn tool(name: &str, about: &str, properties: Value, required: &[&str]) -> Value {
+pub fn tool(name: &str, about: &str, properties: Value, required: &[&str]) -> Value {
     json!({
         "name": name,
         "description": about,
@@ -115,16 +115,19 @@ fn tool(name: &str, about: &str, properties: Value, required: &[&str]) -> Value 
     })
 }
 
-fn with(mut tool: Value, more: Value) -> Value {
+pub fn with(mut tool: Value, more: Value) -> Value {
     if let (Some(tool), Value::Object(more)) = (tool.as_object_mut(), more) {
         tool.extend(more);
     }
     tool
 }
 
-/// The tools as a client of this version may see them.
 pub fn list(version: Version) -> Vec<Value> {
-    let mut tools = TOOLS.clone();
+    as_seen_by(version, TOOLS.clone())
+}
+
+/// The tools as a client of this version may see them.
+pub fn as_seen_by(version: Version, mut tools: Vec<Value>) -> Vec<Value> {
     for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
         if version < Version::March2025 {
             tool.remove("annotations");
@@ -186,7 +189,7 @@ fn named(request: &Request) -> Result<(&str, Map<String, Value>), Failure> {
 }
 
 /// Later versions want the model to see what was wrong, so that it can correct itself.
-fn refusal(version: Version, fault: String) -> Result<Value, Failure> {
+pub fn refusal(version: Version, fault: String) -> Result<Value, Failure> {
     match version >= Version::November2025 {
         true => Ok(failed(&fault)),
         false => Err(Failure::params(fault)),
@@ -201,7 +204,7 @@ pub fn failed(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}], "isError": true})
 }
 
-fn integer(value: &Value) -> i64 {
+pub fn integer(value: &Value) -> i64 {
     value.as_i64().unwrap_or_else(|| value.as_f64().unwrap_or_default() as i64)
 }
 
