@@ -6,6 +6,8 @@ use std::fmt;
 
 /// Placeholders with a dot that are filled while a rule runs; any other dotted name is ordinary text.
 const DOTTED: [&str; 2] = ["steps", "canary"];
+/// A longer name is none; so a text full of braces is still read in one go.
+const MAX_NAME_BYTES: usize = 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
@@ -42,19 +44,15 @@ impl Text {
                 rest = escaped;
                 continue;
             }
-            match after.find("}}") {
-                Some(end) if is_name(after[..end].trim()) => {
-                    text.parts.push(Part::Placeholder(after[..end].trim().to_owned()));
-                    rest = &after[end + 2..];
-                }
-                None if is_name(after.trim()) && after.contains('.') => {
-                    return Err(Unclosed(after.to_owned()));
-                }
+            if let Some(inner) = placeholder(after) {
+                text.parts.push(Part::Placeholder(inner.trim().to_owned()));
+                rest = &after[inner.len() + 2..];
+            } else if is_reference(after.trim()) {
+                return Err(Unclosed(after.to_owned()));
+            } else {
                 // Only one brace is taken, for `{{{name}}` is a brace and a placeholder.
-                _ => {
-                    text.push_literal("{");
-                    rest = &rest[start + 1..];
-                }
+                text.push_literal("{");
+                rest = &rest[start + 1..];
             }
         }
         text.push_literal(rest);
@@ -119,16 +117,24 @@ impl fmt::Display for Text {
     }
 }
 
-/// `word`, or `steps.` and `canary.` with anything behind them that holds no brace.
-pub(crate) fn is_name(inner: &str) -> bool {
-    let is_word = |word: &str| {
-        word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-    };
-    match inner.split_once('.') {
-        Some((first, rest)) => DOTTED.contains(&first) && !rest.is_empty() && !rest.contains(['{', '}']),
-        None => is_word(inner),
-    }
+/// What stands before `}}`, blanks included, if it is the name of a placeholder. `after` is what follows `{{`.
+pub(crate) fn placeholder(after: &str) -> Option<&str> {
+    let near = &after.as_bytes()[..after.len().min(MAX_NAME_BYTES)];
+    let end = near.windows(2).position(|pair| pair == b"}}")?;
+    Some(&after[..end]).filter(|inner| is_word(inner.trim()) || is_reference(inner.trim()))
+}
+
+/// Letters, digits and `_`.
+pub(crate) fn is_word(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+/// `steps.` or `canary.` with anything behind it that holds no brace.
+fn is_reference(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(first, rest)| {
+        DOTTED.contains(&first) && !rest.is_empty() && !rest.contains(['{', '}'])
+    })
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ fn a_rule_about_every_tool_is_made_for_those_that_fit() {
 fn extends_brings_rules_blocks_and_sequences_along() {
     let rules = with_parameters(VERSION_3, &[("witness_tool", json!("say"))]);
     assert_eq!(rules.sequences.len(), 1);
-    assert_eq!(rules.rules[0].name, "witness.bearer");
+    assert_eq!(rules.rules[0].name, "say.bearer");
     assert_eq!(rules.rules[0].tool, "say", "a parameter reaches the file that declares it");
     assert_eq!(rules.block_count(), 2);
 

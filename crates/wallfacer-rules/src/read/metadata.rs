@@ -59,7 +59,7 @@ fn parameters(node: &Node, desk: &mut Desk<'_>) -> Vec<Parameter> {
 }
 
 fn parameter(entry: &Entry, desk: &mut Desk<'_>) -> Option<Parameter> {
-    let name = entry.key.text.closed().filter(|name| crate::text::is_name(name) && !name.contains('.'));
+    let name = entry.key.text.closed().filter(|name| crate::text::is_word(name));
     let Some(name) = name else {
         let message = format!("`{}` cannot be the name of a parameter", entry.key.text);
         desk.error(entry.key.span, message, "use letters, digits and `_`");

@@ -4,6 +4,7 @@ mod print;
 mod read;
 mod scalar;
 mod tree;
+mod veil;
 
 pub(crate) use print::print;
 pub(crate) use read::read;

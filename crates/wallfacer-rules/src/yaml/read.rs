@@ -2,6 +2,7 @@
 
 use super::scalar;
 use super::tree::{Data, Entry, Key, Node};
+use super::veil::Veil;
 use crate::problem::Problem;
 use crate::source::{Source, Span};
 use crate::text::{self, Text, Unclosed};
@@ -10,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The largest pack of the peer is 40 KiB; a file of this size is generated, and should be several.
-pub const MAX_FILE_BYTES: usize = 1 << 20;
+const MAX_FILE_BYTES: usize = 1 << 20;
 /// Rules are some ten levels deep, schemas in them some ten more; recursion over the tree relies on it.
 const MAX_DEPTH: usize = 64;
 /// Counted with aliases written out, so that a few lines cannot stand for a billion nodes.
@@ -27,22 +28,27 @@ pub(crate) fn read(source: &Arc<Source>) -> Result<Node, Problem> {
             "divide it, and name the parts in `extends`",
         ));
     }
-    Reader::new(source).document()
+    let Some(veil) = Veil::over(&source.text) else {
+        let message = "the file uses characters that no script has (U+07B2 to U+07BF)";
+        return Err(Problem::new(source, Span::default(), message, "take them out"));
+    };
+    Reader::new(source, &veil).document()
 }
 
 struct Reader<'a> {
     source: &'a Arc<Source>,
+    veil: &'a Veil,
     events: Parser<'a, StrInput<'a>>,
     anchors: BTreeMap<usize, (Node, usize)>,
     nodes: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Arc<Source>) -> Self {
+    fn new(source: &'a Arc<Source>, veil: &'a Veil) -> Self {
         // The parser's own limits lie above ours, so that it is our message that is seen.
         let options = options! { emit_comments: false, flow_nesting_limit: 2 * MAX_DEPTH, block_nesting_limit: 2 * MAX_DEPTH };
-        let events = Parser::new_from_str_with_options(&source.text, options);
-        Self { source, events, anchors: BTreeMap::new(), nodes: 0 }
+        let events = Parser::new_from_str_with_options(&veil.text, options);
+        Self { source, veil, events, anchors: BTreeMap::new(), nodes: 0 }
     }
 
     fn document(mut self) -> Result<Node, Problem> {
@@ -97,12 +103,13 @@ impl<'a> Reader<'a> {
     }
 
     fn scalar(&self, word: &str, plain: bool, span: Span) -> Result<Data, Problem> {
-        let text = Text::parse(word).map_err(|Unclosed(rest)| {
+        let text = Text::parse(&self.veil.lift(word)).map_err(|Unclosed(rest)| {
             let message = format!("the placeholder `{{{{{}` is not closed", rest.trim());
             self.problem(span, message, "close it with `}}`, or write `{{{{` for two literal braces")
         })?;
-        match text.closed() {
-            Some(word) if plain => Ok(scalar::resolve(&word)),
+        match (text.whole(), text.closed()) {
+            (Some(name), _) if plain => Ok(Data::Unquoted(name.to_owned())),
+            (None, Some(word)) if plain => Ok(scalar::resolve(&word)),
             _ => Ok(Data::Text(text)),
         }
     }
@@ -120,7 +127,6 @@ impl<'a> Reader<'a> {
     fn map(&mut self, mut span: Span, depth: usize) -> Result<Node, Problem> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut seen = BTreeSet::new();
-        let mut braced = None;
         loop {
             let (event, at) = self.next()?;
             if event == Event::MappingEnd {
@@ -129,13 +135,6 @@ impl<'a> Reader<'a> {
             let key = self.node(event, at, depth + 1)?;
             let (event, at) = self.next()?;
             let value = self.node(event, at, depth + 1)?;
-            if let Some(name) = inner_brace(&key)
-                && value.data == Data::Null
-                && entries.is_empty()
-            {
-                braced = Some(name);
-                continue;
-            }
             let key = self.key(key)?;
             if !seen.insert(key.text.to_string()) {
                 return Err(self.problem(
@@ -145,13 +144,6 @@ impl<'a> Reader<'a> {
                 ));
             }
             entries.push(Entry { key, value });
-        }
-        match braced {
-            Some(name) if entries.is_empty() => return Ok(Node { span, data: Data::Unquoted(name) }),
-            Some(_) => {
-                return Err(self.problem(span, "a key must be text", "put the placeholder into quotes"));
-            }
-            None => {}
         }
         if let Some(first) = entries.first() {
             span = Span { start: span.start, end: first.key.span.end };
@@ -217,8 +209,6 @@ impl<'a> Reader<'a> {
         let is_bracket = self.source.text.get(start..).is_some_and(|rest| rest.starts_with('['));
         let help = if is_bracket && line.contains("$.") {
             "put the path into quotes: inside of braces its `[` begins a list"
-        } else if line.contains("{{") {
-            "put text with a placeholder into quotes: \"{{name}}\""
         } else if line.trim_start_matches(' ').starts_with('\t') {
             "indent with spaces; YAML does not allow tabs"
         } else {
@@ -234,13 +224,6 @@ impl<'a> Reader<'a> {
     fn problem(&self, span: Span, message: impl Into<String>, help: &str) -> Problem {
         Problem::new(self.source, span, message, help)
     }
-}
-
-/// `{{name}}` without quotes is, to YAML, a map whose one key is a map whose one key is `name`.
-fn inner_brace(key: &Node) -> Option<String> {
-    let Data::Map(entries) = &key.data else { return None };
-    let [Entry { key, value: Node { data: Data::Null, .. } }] = entries.as_slice() else { return None };
-    key.text.closed().filter(|name| text::is_name(name))
 }
 
 fn height(node: &Node) -> usize {
