@@ -9,9 +9,9 @@ use wallfacer_rules::{RuleFile, Rules, ToolShape, test_offline};
 const SOON: Duration = Duration::from_secs(20);
 
 const FILES: [&str; 4] = [
-    include_str!("peer/version1.yaml"),
-    include_str!("peer/version2.yaml"),
-    include_str!("peer/version3.yaml"),
+    include_str!("earlier/version1.yaml"),
+    include_str!("earlier/version2.yaml"),
+    include_str!("earlier/version3.yaml"),
     include_str!("../../../docs/rules.md"),
 ];
 /// Pieces that are more likely than a random byte to lead somewhere.

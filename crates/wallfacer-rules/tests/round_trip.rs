@@ -94,9 +94,9 @@ fn placeholders_without_quotes_are_printed_without_quotes() {
 #[test]
 fn the_rule_files_of_the_tests_survive_printing() {
     for text in [
-        include_str!("peer/version1.yaml"),
-        include_str!("peer/version2.yaml"),
-        include_str!("peer/version3.yaml"),
+        include_str!("earlier/version1.yaml"),
+        include_str!("earlier/version2.yaml"),
+        include_str!("earlier/version3.yaml"),
         include_str!("../../mcp-wallfacer/src/demo/invariants.yaml"),
     ] {
         let file = RuleFile::parse("t", text).unwrap();

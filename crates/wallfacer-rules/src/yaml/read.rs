@@ -10,7 +10,7 @@ use granit_parser::{Event, Parser, ScalarStyle, ScanError, StrInput, options};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The largest pack of the peer is 40 KiB; a file of this size is generated, and should be several.
+/// A large pack is some 50 KiB; a file of this size was generated, and should be several.
 const MAX_FILE_BYTES: usize = 1 << 20;
 /// Rules are some ten levels deep, schemas in them some ten more; recursion over the tree relies on it.
 const MAX_DEPTH: usize = 64;

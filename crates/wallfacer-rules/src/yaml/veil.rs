@@ -24,9 +24,9 @@ impl Veil {
         while let Some(start) = rest.find("{{") {
             let (before, braces) = rest.split_at(start);
             veiled.push_str(before);
-            if braces.starts_with("{{{{") {
+            if let Some(after) = braces.strip_prefix("{{{{") {
                 veiled.push_str("{{{{");
-                rest = &braces[4..];
+                rest = after;
             } else if let Some(inner) = text::placeholder(&braces[2..]) {
                 veiled.push(open);
                 veiled.push_str(inner);

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wallfacer_rules::{Client, Input, Known, Outcome, Rules, Steps, ToolShape};
 
-const VERSION_1: &str = include_str!("peer/version1.yaml");
-const VERSION_2: &str = include_str!("peer/version2.yaml");
-const VERSION_3: &str = include_str!("peer/version3.yaml");
+const VERSION_1: &str = include_str!("earlier/version1.yaml");
+const VERSION_2: &str = include_str!("earlier/version2.yaml");
+const VERSION_3: &str = include_str!("earlier/version3.yaml");
 
 fn with_parameters(text: &str, given: &[(&str, Value)]) -> Rules {
     let given: BTreeMap<String, Value> =
