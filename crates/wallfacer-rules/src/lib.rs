@@ -22,6 +22,7 @@ mod file;
 mod fixture;
 mod generate;
 mod library;
+mod load;
 mod metadata;
 mod nearest;
 mod offline;

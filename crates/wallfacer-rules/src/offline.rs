@@ -34,7 +34,7 @@ pub fn test_offline(rules: &Rules) -> Vec<FixtureOutcome> {
     for rule in &rules.rules {
         outcomes.extend(rule.fixtures.iter().map(|fixture| outcome(&rule.name, fixture, rule)));
     }
-    let mut library = rules.library().clone();
+    let mut library = rules.library.clone();
     for block in &rules.blocks {
         let Ok(sample) = block.sample(&mut library) else { continue };
         for fixture in &sample.fixtures {

@@ -4,7 +4,7 @@ use super::quote;
 use crate::library::Library;
 use crate::nearest::nearest;
 use crate::path::{Path, Root};
-use crate::problem::Problem;
+use crate::problem::{MAX_PROBLEMS, Problem};
 use crate::source::{Source, Span};
 use crate::text::Text;
 use crate::yaml::{Data, Node};
@@ -53,7 +53,9 @@ impl<'a> Desk<'a> {
     }
 
     pub(crate) fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
-        self.warnings.push(Problem::new(&self.source, span, message, help));
+        if self.warnings.len() < MAX_PROBLEMS {
+            self.warnings.push(Problem::new(&self.source, span, message, help));
+        }
     }
 
     /// `a_key` must be `what`, and is something else.
