@@ -69,3 +69,8 @@ pub use schema::Schema;
 pub use shrink::{Class, Shrinker};
 pub use variants::{Adversarial, Boundary, Invalid};
 pub use violation::{Rule, Violation};
+
+/// The examples of the README are run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

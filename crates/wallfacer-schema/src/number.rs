@@ -153,6 +153,24 @@ pub(crate) fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
+/// The same text for equal values, and only for them.
+pub(crate) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Number(number) => match integer(number) {
+            Some(whole) => whole.to_string(),
+            None => float(number).to_string(),
+        },
+        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        Value::Object(members) => {
+            let mut parts: Vec<String> =
+                members.iter().map(|(key, value)| format!("{key:?}:{}", canonical(value))).collect();
+            parts.sort_unstable();
+            format!("{{{}}}", parts.join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,5 +206,7 @@ mod tests {
     fn equality_ignores_how_a_number_is_written_and_the_order_of_keys() {
         assert!(equal(&json!({"a": 1, "b": [2.0]}), &json!({"b": [2], "a": 1.0})));
         assert!(!equal(&json!([0]), &json!([false])));
+        assert_eq!(canonical(&json!({"a": 1, "b": [2.0]})), canonical(&json!({"b": [2], "a": 1.0})));
+        assert_ne!(canonical(&json!(["1", "2"])), canonical(&json!(["1,2"])));
     }
 }

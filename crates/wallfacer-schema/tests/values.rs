@@ -304,3 +304,43 @@ fn keywords_without_meaning_are_noted_and_ignored() {
     assert_eq!(noted, BTreeSet::from(expected));
     assert!(schema.valid(&mut Choices::seeded(1), &Pool::new()).is_ok());
 }
+
+#[test]
+fn a_schema_can_be_shared_between_threads() {
+    let schema = compile(
+        &json!({"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}),
+    );
+    let make = || {
+        (0..50).map(|case| schema.valid(&mut Choices::for_case(1, case), &Pool::new())).collect::<Vec<_>>()
+    };
+    let (first, second) = std::thread::scope(|scope| {
+        let (first, second) = (scope.spawn(make), scope.spawn(make));
+        (first.join().expect("no panic"), second.join().expect("no panic"))
+    });
+    assert_eq!(first, second);
+}
+
+#[test]
+fn members_by_pattern_and_conditional_branches_are_broken_too() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"kind": {"enum": ["card", "cash"]}},
+        "required": ["kind"],
+        "patternProperties": {"^x-": {"type": "integer", "maximum": 9}},
+        "additionalProperties": {"type": "string", "minLength": 2},
+        "if": {"properties": {"kind": {"const": "card"}}},
+        "then": {"required": ["number"]}
+    });
+    let invalid = compile(&schema).invalid(&Pool::new()).expect("a list");
+    let named: BTreeSet<String> = invalid.iter().map(|made| made.violation.to_string()).collect();
+    for expected in ["/x-: above maximum 9", "/extra: shorter than 2", "(root): missing required `number`"] {
+        assert!(named.contains(expected), "{expected} is not in {named:#?}");
+    }
+}
+
+#[test]
+fn long_lists_of_different_items_are_made_and_judged() {
+    let schema = json!({"type": "array", "items": {"type": "string"}, "minItems": 500, "uniqueItems": true});
+    let judge = support::judge(&schema).expect("a judge");
+    assert!(values(&schema, &Pool::new(), 3).iter().all(|value| judge.is_valid(value)));
+}

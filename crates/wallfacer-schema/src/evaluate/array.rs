@@ -1,8 +1,16 @@
 //! The rules for arrays.
 
 use super::{Judge, Marks};
-use crate::{node::ArrayRules, node::Contains, number::equal, violation::Rule};
+use crate::{
+    node::{ArrayRules, Contains},
+    number::{canonical, equal},
+    violation::Rule,
+};
 use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Up to here comparing all pairs is quicker than writing each item down.
+const FEW_ITEMS: usize = 24;
 
 impl Judge<'_> {
     pub(super) fn array(
@@ -59,20 +67,14 @@ impl Judge<'_> {
         }
     }
 
-    /// Each comparison is a step, for the pairs of a long array are many.
     fn has_twins(&mut self, items: &[Value]) -> bool {
-        for (index, item) in items.iter().enumerate() {
-            for earlier in &items[..index] {
-                if self.steps == 0 {
-                    self.undecided = true;
-                    return true;
-                }
-                self.steps -= 1;
-                if equal(earlier, item) {
-                    return true;
-                }
-            }
+        if items.len() <= FEW_ITEMS {
+            return items
+                .iter()
+                .enumerate()
+                .any(|(index, item)| items[..index].iter().any(|other| equal(other, item)));
         }
-        false
+        let mut seen = BTreeSet::new();
+        !items.iter().all(|item| seen.insert(canonical(item)))
     }
 }

@@ -3,8 +3,8 @@
 use super::Maker;
 use crate::{
     error::Unable,
-    number::equal,
-    plan::{GoalId, arrays::ArrayShape, shape::Shape},
+    number::{equal, from_integer},
+    plan::{GoalId, Plan, arrays::ArrayShape, shape, shape::Shape},
 };
 use serde_json::Value;
 
@@ -41,17 +41,13 @@ impl Maker<'_> {
     }
 
     /// What stands at each position: wanted items come right after the fixed positions.
-    fn goals(&mut self, rules: &ArrayShape, length: usize) -> Vec<GoalId> {
-        let wanted: usize = rules.contains.iter().map(|wanted| wanted.min).sum();
+    fn goals(&self, rules: &ArrayShape, length: usize) -> Vec<GoalId> {
         let length = length.max(rules.min);
         let mut goals: Vec<GoalId> = rules.prefix.iter().copied().take(length).collect();
         let room = rules.max.unwrap_or(usize::MAX);
         for wanted in &rules.contains {
             let free = room.saturating_sub(goals.len());
             goals.extend(std::iter::repeat_n(wanted.goal, wanted.min.min(free)));
-        }
-        if wanted > 0 && goals.len() > room {
-            goals.truncate(room);
         }
         goals.resize(length.max(goals.len()), rules.rest);
         goals
@@ -79,28 +75,28 @@ impl Maker<'_> {
     /// From an enumeration, the first member that is not there yet.
     fn other_member(&mut self, goal: GoalId, earlier: &[Value]) -> Option<Value> {
         let plan = self.planning.plan(goal);
-        let crate::plan::Plan::Shape(shape) = &*plan else { return None };
+        let Plan::Shape(shape) = &*plan else { return None };
         let booleans = [Value::Bool(false), Value::Bool(true), Value::Null];
         let members = shape.allowed.as_deref().unwrap_or(&booleans);
         let fresh = |value: &&Value| !earlier.iter().any(|other| equal(other, value));
-        let fits = |value: &&Value| crate::plan::shape::meets(&self.planning, &shape.flat, value);
+        let fits = |value: &&Value| shape::meets(&self.planning, &shape.flat, value);
         members.iter().filter(fresh).find(fits).cloned()
     }
 
     /// Where draws keep repeating, as in a long list or with the simplest choices: counting up.
     fn counted_item(&mut self, goal: GoalId, earlier: &[Value]) -> Option<Value> {
         let plan = self.planning.plan(goal);
-        let crate::plan::Plan::Shape(shape) = &*plan else { return None };
+        let Plan::Shape(shape) = &*plan else { return None };
         let number = earlier.len();
         let low = shape.number.integers().map_or(0, |range| range.first.max(0) * range.step);
+        let above = from_integer(low + number as i128).map(Value::Number);
         let counted = [
-            Value::from(low as i64 + number as i64),
             Value::String(format!("item{number}")),
             Value::String(format!("{number:04}")),
-            Value::from(number as i64),
+            Value::from(number),
         ];
         let fresh = |value: &Value| !earlier.iter().any(|other| equal(other, value));
-        let fits = |value: &Value| crate::plan::shape::meets(&self.planning, &shape.flat, value);
-        counted.into_iter().find(|value| fresh(value) && fits(value))
+        let fits = |value: &Value| shape::meets(&self.planning, &shape.flat, value);
+        above.into_iter().chain(counted).find(|value| fresh(value) && fits(value))
     }
 }

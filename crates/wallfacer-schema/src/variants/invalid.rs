@@ -317,7 +317,7 @@ fn without(members: &Map<String, Value>, name: &str) -> Map<String, Value> {
     members.iter().filter(|(key, _)| *key != name).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// What `not` forbids, and what two branches of `oneOf` both accept.
+/// What `not` forbids, what two branches of `oneOf` both accept, and what breaks a conditional branch.
 fn combinations(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Rule>> {
     let nodes = workshop.planning.nodes;
     let mut goals: Vec<(GoalId, Rule)> = Vec::new();
@@ -331,6 +331,20 @@ fn combinations(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Rule>> {
         }
         for pair in node.one_of.windows(2).take(MAX_MISSES) {
             add(vec![Item::Leaf(id), Item::Must(pair[0]), Item::Must(pair[1])], Rule::OneOf);
+        }
+        if let Some(condition) = node.condition {
+            if let Some(then) = condition.then {
+                add(
+                    vec![Item::Hard, Item::Leaf(id), Item::Must(condition.test), Item::Not(then)],
+                    Rule::False,
+                );
+            }
+            if let Some(otherwise) = condition.otherwise {
+                add(
+                    vec![Item::Hard, Item::Leaf(id), Item::Not(condition.test), Item::Not(otherwise)],
+                    Rule::False,
+                );
+            }
         }
     }
     goals.into_iter().filter_map(|(goal, rule)| Some(Candidate::new(workshop.value(goal)?, rule))).collect()

@@ -142,11 +142,9 @@ impl<'w, 's, Tag> Walk<'w, 's, Tag> {
         }
         let mut members: Vec<(String, GoalId)> =
             rules.properties.iter().map(|property| (property.name.clone(), property.goal)).collect();
-        if rules.extra.wanted && rules.extra.free {
-            let name = "extra";
-            let goal =
-                self.workshop.planning.goal(objects::member(&self.workshop.planning, &shape.flat, name));
-            members.extend(goal.map(|goal| (name.to_owned(), goal)));
+        for name in self.workshop.further_names(rules) {
+            let items = objects::member(&self.workshop.planning, &shape.flat, &name);
+            members.extend(self.workshop.planning.goal(items).map(|goal| (name, goal)));
         }
         for (name, goal) in members {
             self.enter(sparse.clone(), full.clone(), Step::Key(name), goal);

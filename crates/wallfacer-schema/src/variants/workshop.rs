@@ -8,7 +8,8 @@ use crate::{
     evaluate::Judgement,
     generate::Maker,
     number::equal,
-    plan::{GoalId, Plan, Planning, shape, shape::Shape},
+    pattern::Pattern,
+    plan::{GoalId, Plan, Planning, objects::ObjectShape, shape, shape::Shape},
     pool::Pool,
     schema::Schema,
     violation::Violation,
@@ -20,6 +21,8 @@ const SEEDS: [u64; 4] = [1, 2, 3, 4];
 /// A list may take so many times the steps of a single value.
 const PATIENCE: usize = 5;
 
+/// Patterns for keys of one object that are followed.
+const MAX_PATTERNS: usize = 8;
 /// Steps of judging that a list may take in all.
 const MAX_JUDGED: usize = 2_000_000;
 
@@ -85,6 +88,21 @@ impl<'w> Workshop<'w> {
             |maker| maker.make_object_of(shape, chosen.clone()),
             |value| shape::meets(&self.planning, &shape.flat, value),
         )
+    }
+
+    /// One key for each way in which the author thought of keys without naming them.
+    pub(super) fn further_names(&self, rules: &ObjectShape) -> Vec<String> {
+        let write = |pattern: &Arc<Pattern>| {
+            let name = pattern.write(&mut Choices::simplest(), pattern.shortest() + 1)?;
+            (pattern.matches(&name) == Some(true)).then_some(name)
+        };
+        let mut names: Vec<String> =
+            rules.extra.patterns.iter().take(MAX_PATTERNS).filter_map(write).collect();
+        if rules.extra.wanted && rules.extra.free {
+            names.push("extra".to_owned());
+        }
+        names.retain(|name| rules.properties.iter().all(|property| property.name != *name));
+        names
     }
 
     /// Another value for the goal than those given.
