@@ -171,12 +171,8 @@ static FLAWS: &[Flaw] = &[
     // Frames that are no calls.
     on_pipes("dies-on-malformed-json", "Ends on a line that is no JSON.", &[server("crash", CRITICAL)]),
     on_pipes("dies-on-batch", "Ends on a batch.", &[server("crash", CRITICAL)]),
-    on_pipes(
-        "dies-on-unknown-method",
-        "Ends on a method that it does not know.",
-        &[server("crash", CRITICAL)],
-    ),
-    on_pipes("dies-on-params-array", "Ends when `params` is an array.", &[server("crash", CRITICAL)]),
+    flaw("dies-on-unknown-method", "Ends on a method that it does not know.", &[server("crash", CRITICAL)]),
+    flaw("dies-on-params-array", "Ends when `params` is an array.", &[server("crash", CRITICAL)]),
     on_pipes("answers-notification", "Answers a notification.", &[server("protocol_error", HIGH)]),
     on_pipes(
         "mute-after-half-line",

@@ -82,7 +82,7 @@ const WORDS: &[&str] = &[
     "label",
     "greet",
     "name",
-    "email",
+    "street",
     "control",
     "cmd",
     "verbose",

@@ -29,6 +29,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
             thumbnail(call)
         },
         "child-growth" => |call| {
+            // One entry for each child, for the child itself cannot be kept.
             if call.world.keep((), MOST_CHILDREN) < MOST_CHILDREN {
                 // Where no further process may be started, the growth has ended.
                 let _ = process::leave_child();

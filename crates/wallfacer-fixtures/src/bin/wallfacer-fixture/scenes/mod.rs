@@ -51,9 +51,55 @@ mod tests {
     use wallfacer_fixtures::{Renaming, flaws};
 
     /// What a careful client takes for a sign of destruction in a name.
-    const VERBS: [&str; 14] = [
-        "delete", "drop", "remove", "erase", "wipe", "kill", "reset", "write", "send", "publish", "pay",
-        "exec", "run", "purge",
+    const VERBS: [&str; 48] = [
+        "delete",
+        "remove",
+        "drop",
+        "destroy",
+        "erase",
+        "wipe",
+        "purge",
+        "truncate",
+        "clear",
+        "reset",
+        "kill",
+        "terminate",
+        "shutdown",
+        "reboot",
+        "uninstall",
+        "revoke",
+        "overwrite",
+        "write",
+        "send",
+        "publish",
+        "pay",
+        "refund",
+        "buy",
+        "purchase",
+        "deploy",
+        "push",
+        "exec",
+        "execute",
+        "run",
+        "eval",
+        "post",
+        "email",
+        "mail",
+        "message",
+        "notify",
+        "order",
+        "charge",
+        "transfer",
+        "release",
+        "merge",
+        "cancel",
+        "stop",
+        "restart",
+        "move",
+        "rename",
+        "replace",
+        "edit",
+        "update",
     ];
 
     fn scenes() -> impl Iterator<Item = (&'static str, Scene)> {
@@ -114,8 +160,10 @@ mod tests {
             let renaming = Renaming::new(seed);
             for (flaw, scene) in scenes() {
                 let all = tool_names(&scene);
-                let destructive = all.iter().flat_map(|name| [name.clone(), renaming.apply(name)]);
-                let count = destructive.filter(|name| VERBS.iter().any(|verb| name.contains(verb))).count();
+                let both = all.iter().flat_map(|name| [name.clone(), renaming.apply(name)]);
+                let first_word = |name: &str| VERBS.iter().any(|verb| name.starts_with(verb));
+                let any_word = |name: &str| name.split('_').any(|word| VERBS.contains(&word));
+                let count = both.filter(|name| first_word(name) || any_word(name)).count();
                 assert_eq!(count, if flaw == "destructive-names" { 6 } else { 0 }, "{flaw}, seed {seed}");
             }
         }

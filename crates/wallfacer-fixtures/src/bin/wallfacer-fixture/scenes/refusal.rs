@@ -1,6 +1,6 @@
 //! Servers that refuse cleanly, which is good behaviour. Their twins answer where these refuse.
 
-use super::scene::{Entry, Scene, Tool, failed, refused, said};
+use super::scene::{Entry, Scene, Tool, failed, refused, said, structured};
 use serde_json::json;
 use std::sync::atomic::Ordering;
 
@@ -32,11 +32,13 @@ fn by_code() -> Scene {
     )
 }
 
+/// It declares an output, which an error need not have.
 fn in_a_sentence() -> Scene {
     let arguments = json!({"item": {"type": "string", "enum": ["tea", "coffee", "milk"]}});
-    let tool =
-        Tool::new("price_of", "Tells what something costs.", arguments, &["item"], |_| said("two coins"));
-    Scene::around(tool.except(
+    let tool = Tool::new("price_of", "Tells what something costs.", arguments, &["item"], |call| {
+        structured(call, json!({"coins": 2}))
+    });
+    Scene::around(tool.returns(json!({"coins": {"type": "integer"}})).except(
         |call| call.text("item") != "tea",
         |_| failed("We are sold out today, please ask again tomorrow."),
     ))
