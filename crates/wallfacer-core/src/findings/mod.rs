@@ -1,7 +1,10 @@
 //! Failures in, [`Finding`]s out: when two failures are one bug, what of them may be shown, and where they are kept.
 //! Pure but for the corpus, which is a folder.
 
+mod baseline;
 mod cause;
+mod corpus;
+mod diff;
 mod disclosure;
 mod finding;
 mod id;
@@ -11,11 +14,15 @@ mod origin;
 mod payload;
 mod redaction;
 mod repro;
+mod schema;
 mod secrets;
 mod stack;
 mod wording;
 
+pub use baseline::{Acceptance, BASELINE_NAME, Baseline, BaselineError};
 pub use cause::Cause;
+pub use corpus::{Corpus, CorpusError, Listing, Unreadable};
+pub use diff::{Diff, diff};
 pub use finding::{Evidence, Finding, Reference, ReferenceKind, Reproduced, ServerName};
 pub use id::{FindingId, NotAnId};
 pub use kind::Kind;
@@ -23,5 +30,6 @@ pub use merge::merge;
 pub use origin::Origin;
 pub use redaction::{Redaction, restore};
 pub use repro::{NotReplayable, Repro};
+pub use schema::finding_schema;
 pub use secrets::{Secrets, replay_variable};
 pub use wording::Given;

@@ -218,7 +218,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-fn placeholder(name: &str) -> String {
+pub(super) fn placeholder(name: &str) -> String {
     format!("{BEGINNING}{}>", key(name))
 }
 

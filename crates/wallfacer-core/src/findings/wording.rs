@@ -179,7 +179,8 @@ fn replaced(pattern: &Regex, text: &str, mark: &str) -> String {
 
 /// At most so many bytes, cut between characters.
 fn beginning(text: &str, most: usize) -> &str {
-    &text[..text.floor_char_boundary(most)]
+    let end = (0..=most.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
 }
 
 /// A pattern of our own, which is known to be one.
