@@ -28,6 +28,8 @@ pub struct SequenceFixture {
     pub name: String,
     pub expect: Expect,
     pub responses: Vec<Value>,
+    pub canary: Option<Value>,
+    pub marker: Option<Value>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

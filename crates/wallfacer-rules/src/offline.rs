@@ -6,7 +6,6 @@ use crate::fixture::{Expect, Fixture, SequenceFixture};
 use crate::rule::Rule;
 use crate::rules::Rules;
 use crate::sequence::{Sequence, Step, Steps};
-use serde_json::Value;
 
 /// What became of one fixture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,27 +97,26 @@ fn play(sequence: &Sequence, fixture: &SequenceFixture) -> FixtureResult {
     }
     let mut steps = Steps::default();
     for (number, (step, response)) in calls.into_iter().zip(&fixture.responses).enumerate() {
-        let input = match step.with.resolve(&Known { steps: steps.value(), canary: None, marker: None }) {
+        let number = number + 1;
+        let known =
+            Known { steps: steps.value(), canary: fixture.canary.as_ref(), marker: fixture.marker.as_ref() };
+        let input = match step.with.resolve(&known) {
             Ok(input) => input,
-            Err(unresolved) => {
-                return FixtureResult::Impossible(format!("step {}: {unresolved}", number + 1));
+            Err(unresolved) if unresolved.is_unknown => {
+                return compared(fixture.expect, Verdict::Unknown(format!("step {number}: {unresolved}")));
             }
+            Err(unresolved) => return FixtureResult::Impossible(format!("step {number}: {unresolved}")),
         };
-        match judged(step, &input, response, &steps) {
+        match step.judge(&Context { known, ..Context::new(&input, response) }) {
             Verdict::Holds => {}
             Verdict::Broken(why) => {
-                return compared(fixture.expect, Verdict::Broken(format!("step {}: {why}", number + 1)));
+                return compared(fixture.expect, Verdict::Broken(format!("step {number}: {why}")));
             }
-            unknown => return compared(fixture.expect, unknown),
+            unknown @ Verdict::Unknown(_) => return compared(fixture.expect, unknown),
         }
         if let Some(name) = &step.bind {
             steps.bind(name, input, response.clone());
         }
     }
     compared(fixture.expect, Verdict::Holds)
-}
-
-fn judged(step: &Step, input: &Value, response: &Value, steps: &Steps) -> Verdict {
-    let known = Known { steps: steps.value(), canary: None, marker: None };
-    step.judge(&Context { known, ..Context::new(input, response) })
 }

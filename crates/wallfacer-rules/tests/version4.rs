@@ -179,8 +179,21 @@ sequences:
         with: { again: "{{steps.seen.response.content[0].text}}" }
     cleanup:
       - { call: remove, with: { key: "{{steps.put.input.key}}" }, timeout: 1s }
+    test_fixtures:
+      - name: nothing is seen
+        responses: [{}, { isError: true }, { isError: true }, { isError: true, content: [{ text: no }] }, {}]
+        marker: m4rk
+        expect: pass
+      - name: it is seen at last
+        responses: [{}, { isError: true }, { isError: true }, {}, {}]
+        marker: m4rk
+        expect: fail
+      - name: without a marker
+        responses: [{}, {}, {}, {}, {}]
+        expect: unknown
 "#,
     );
+    assert_eq!(assert_fixtures(&rules), 3);
     let sequence = &rules.sequences[0];
     assert_eq!(sequence.steps[0].timeout, Some(Duration::from_secs(5)));
     assert_eq!((sequence.steps[1].client, sequence.steps[1].repeat), (Client::Other, 3));

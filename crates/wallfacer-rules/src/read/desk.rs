@@ -279,9 +279,18 @@ impl<'a> Desk<'a> {
         true
     }
 
+    /// Data as it is written; what is known only while rules run cannot stand in it.
+    pub(crate) fn json(&mut self, node: &Node, key: &str) -> Value {
+        for (span, name) in node.placeholders() {
+            let message = format!("`{{{{{name}}}}}` cannot stand in `{key}`");
+            self.error(span, message, "write the value itself, or `{{{{` for literal braces");
+        }
+        node.json()
+    }
+
     pub(crate) fn schema(&mut self, node: &Node, key: &str) -> Option<Value> {
         match &node.data {
-            Data::Map(_) | Data::Bool(_) => Some(node.json()),
+            Data::Map(_) | Data::Bool(_) => Some(self.json(node, key)),
             _ => {
                 self.mismatch(node, key, "a JSON Schema");
                 None

@@ -22,8 +22,10 @@ const FIXTURE: Keys = Keys {
         ("latency", 4),
     ],
 };
-const SEQUENCE_FIXTURE: Keys =
-    Keys { what: "a fixture of a sequence", names: &[("name", 1), ("responses", 1), ("expect", 1)] };
+const SEQUENCE_FIXTURE: Keys = Keys {
+    what: "a fixture of a sequence",
+    names: &[("name", 1), ("responses", 1), ("expect", 1), ("canary", 4), ("marker", 4)],
+};
 
 pub(super) fn fixtures(node: Option<&Node>, desk: &mut Desk<'_>) -> Vec<Fixture> {
     let items = node.map(|node| desk.list(node, "test_fixtures")).unwrap_or_default();
@@ -37,24 +39,26 @@ pub(super) fn sequence_fixtures(node: Option<&Node>, desk: &mut Desk<'_>) -> Vec
 
 fn fixture(node: &Node, desk: &mut Desk<'_>) -> Option<Fixture> {
     let fields = Fields::of(node, &FIXTURE, desk)?;
-    let json = |key: &str| fields.get(key).map(Node::json);
     let name = fields.required("name", desk).and_then(|node| desk.text(node, "name"));
+    let expect = expect(&fields, desk);
     // A rule about descriptions alone is tried on a tool, not on an answer.
-    let response = match json("tool") {
-        Some(_) => json("response").unwrap_or(Value::Null),
-        None => fields.required("response", desk).map(Node::json)?,
-    };
+    if fields.get("tool").is_none() {
+        fields.required("response", desk)?;
+    }
+    let mut json = |key: &str| fields.get(key).map(|node| desk.json(node, key));
+    let (input, response, steps) = (json("input"), json("response"), json("steps"));
+    let (tool, effects, canary, marker) = (json("tool"), json("effects"), json("canary"), json("marker"));
     Some(Fixture {
         name: name?,
-        expect: expect(&fields, desk)?,
-        input: json("input").unwrap_or_else(|| Value::Object(Map::new())),
-        response,
-        tool: json("tool"),
+        expect: expect?,
+        input: input.unwrap_or_else(|| Value::Object(Map::new())),
+        response: response.unwrap_or_default(),
+        tool,
         field: fields.text("field", desk),
-        effects: json("effects"),
-        steps: json("steps").unwrap_or(Value::Null),
-        canary: json("canary"),
-        marker: json("marker"),
+        effects,
+        steps: steps.unwrap_or_default(),
+        canary,
+        marker,
         latency: fields.get("latency").and_then(|node| desk.duration(node, "latency")),
     })
 }
@@ -62,13 +66,12 @@ fn fixture(node: &Node, desk: &mut Desk<'_>) -> Option<Fixture> {
 fn sequence_fixture(node: &Node, desk: &mut Desk<'_>) -> Option<SequenceFixture> {
     let fields = Fields::of(node, &SEQUENCE_FIXTURE, desk)?;
     let name = fields.required("name", desk).and_then(|node| desk.text(node, "name"));
-    let responses = fields.required("responses", desk).map(|node| desk.list(node, "responses"));
+    let items = fields.required("responses", desk).map(|node| desk.list(node, "responses"))?;
+    let responses = items.iter().map(|response| desk.json(response, "responses")).collect();
     let expect = expect(&fields, desk);
-    Some(SequenceFixture {
-        name: name?,
-        expect: expect?,
-        responses: responses?.iter().map(Node::json).collect(),
-    })
+    let mut json = |key: &str| fields.get(key).map(|node| desk.json(node, key));
+    let (canary, marker) = (json("canary"), json("marker"));
+    Some(SequenceFixture { name: name?, expect: expect?, responses, canary, marker })
 }
 
 fn expect(fields: &Fields<'_>, desk: &mut Desk<'_>) -> Option<Expect> {

@@ -70,10 +70,10 @@ fn spec(node: &Node, desk: &mut Desk<'_>) -> Option<Spec> {
         return desk.schema(schema, "schema").map(Spec::Schema);
     }
     if let Some(value) = fields.even_null("const") {
-        return Some(Spec::Enum(vec![value.json()]));
+        return Some(Spec::Enum(vec![desk.json(value, "const")]));
     }
     if let Some(values) = fields.get("enum") {
-        let values: Vec<_> = desk.list(values, "enum").iter().map(Node::json).collect();
+        let values: Vec<_> = desk.list(values, "enum").iter().map(|value| desk.json(value, "enum")).collect();
         if values.is_empty() {
             desk.error(
                 fields.key_span("enum"),
