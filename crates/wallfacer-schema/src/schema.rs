@@ -15,6 +15,9 @@ use crate::{
 };
 use serde_json::Value;
 
+/// Whole values tried again when a finished one does not pass.
+const ROOT_TRIES: usize = 8;
+
 /// A compiled JSON Schema.
 #[derive(Debug)]
 pub struct Schema {
@@ -44,41 +47,34 @@ impl Schema {
         &self.limits
     }
 
-    /// A value that satisfies the schema; its draws are in `choices` afterwards.
+    /// A value that satisfies the schema. Its draws are in `choices` afterwards; who makes several values from the
+    /// same choices takes them out in between with [`Choices::take_recorded`].
     pub fn valid(&self, choices: &mut Choices, pool: &Pool) -> Result<Value, Unable> {
-        let planning = self.planning();
-        let mut failed = None;
         // Guessing is quick and gives varied values; where it fails, negations are taken apart.
-        for hard in [false, true] {
-            let goal = self.root_goal(hard)?;
-            for _ in 0..ROOT_TRIES {
-                match Maker::new(planning, choices, pool).make(goal) {
-                    Ok(value) => match self.judge(&value) {
-                        Judgement::Valid => return Ok(value),
-                        Judgement::Invalid => {
-                            failed = Some(Unable::unsupported(
-                                "",
-                                "search",
-                                "the value made did not pass the test",
-                            ));
-                        }
-                        Judgement::Undecided => {
-                            let why =
-                                format!("a value cannot be judged in {} steps", self.limits.judge_steps);
-                            return Err(Unable::unsupported("", "search", why));
-                        }
-                    },
-                    Err(unable @ (Unable::Unsatisfiable { .. } | Unable::TooLarge { .. })) => {
-                        return Err(unable);
-                    }
-                    Err(unable) => {
-                        failed = Some(unable);
-                        break;
-                    }
+        match self.search(false, choices, pool) {
+            Err(guessed @ Unable::Unsupported { .. }) => match self.search(true, choices, pool) {
+                // Not every way to break a schema is tried, so that this is no proof.
+                Err(Unable::Unsatisfiable { .. }) => Err(guessed),
+                outcome => outcome,
+            },
+            outcome => outcome,
+        }
+    }
+
+    fn search(&self, hard: bool, choices: &mut Choices, pool: &Pool) -> Result<Value, Unable> {
+        let goal = self.root_goal(hard)?;
+        for _ in 0..ROOT_TRIES {
+            let value = Maker::new(self.planning(), choices, pool).make(goal)?;
+            match self.judge(&value) {
+                Judgement::Valid => return Ok(value),
+                Judgement::Invalid => {}
+                Judgement::Undecided => {
+                    let why = format!("a value cannot be judged in {} steps", self.limits.judge_steps);
+                    return Err(Unable::unsupported("", "search", why));
                 }
             }
         }
-        Err(failed.unwrap_or_else(|| Unable::unsupported("", "search", "no value found")))
+        Err(Unable::unsupported("", "search", "no value made passes the test"))
     }
 
     /// Valid values at and just inside each limit, each branch, each enum member, each optional key there and not.
@@ -120,6 +116,3 @@ impl Schema {
         self.planning().goal(items).ok_or_else(|| self.planning().too_intricate())
     }
 }
-
-/// Whole values tried again when a finished one does not pass.
-const ROOT_TRIES: usize = 8;

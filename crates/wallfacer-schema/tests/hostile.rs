@@ -264,3 +264,14 @@ fn inside_one_of_invalid_values_are_made_too() {
     assert!(says("(root): longer than 3"), "{invalid:?}");
     assert!(says("(root): above maximum 5"), "{invalid:?}");
 }
+
+#[test]
+fn an_item_that_is_wanted_may_stand_at_a_fixed_position() {
+    let schema = json!({
+        "type": "array",
+        "prefixItems": [{"type": "string"}],
+        "items": {"type": "integer"},
+        "contains": {"type": "string"}
+    });
+    values(&schema, 50);
+}

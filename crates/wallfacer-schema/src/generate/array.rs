@@ -46,6 +46,10 @@ impl Maker<'_> {
         let mut goals: Vec<GoalId> = rules.prefix.iter().copied().take(length).collect();
         let room = rules.max.unwrap_or(usize::MAX);
         for wanted in &rules.contains {
+            // The wanted items may be among the fixed positions; then there is no place for further ones.
+            if matches!(&*self.planning.plan(wanted.goal), Plan::Impossible(_)) {
+                continue;
+            }
             let free = room.saturating_sub(goals.len());
             goals.extend(std::iter::repeat_n(wanted.goal, wanted.min.min(free)));
         }

@@ -110,6 +110,8 @@ impl Maker<'_> {
             let goal = self.planning.goal(items).ok_or_else(|| self.planning.too_intricate())?;
             match self.nested(Some(&name), &shape.at, |maker| maker.make(goal)) {
                 Ok(value) => return Ok((name, value)),
+                // Another key may do: nothing is proven.
+                Err(Unable::Unsatisfiable { .. }) => {}
                 Err(unable) => failed = unable,
             }
         }

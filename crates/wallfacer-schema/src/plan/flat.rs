@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// In `oneOf` taken the hard way, so many other branches are made to fail beforehand; the rest is tested.
 const MAX_OTHERS: usize = 12;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Flat {
     items: BTreeSet<Item>,
 }

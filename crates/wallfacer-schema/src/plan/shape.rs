@@ -67,7 +67,7 @@ pub(super) fn merge(planning: &Planning, flat: &Flat) -> Result<Shape, Unable> {
         verify: collect(flat, |item| if let Item::Verify(id) = item { Some(id) } else { None }),
         verify_not: collect(flat, |item| if let Item::VerifyNot(id) = item { Some(id) } else { None }),
         allowed,
-        flat: Flat::of(&flat.iter().collect::<Vec<_>>(), planning.nodes)?,
+        flat: flat.clone(),
     })
 }
 
