@@ -45,62 +45,15 @@ fn find(flaw: &str) -> Option<Scene> {
 mod tests {
     use super::find;
     use super::offers;
-    use super::scene::Scene;
-    use serde_json::Value;
+    use super::scene::{Entry, Scene};
+    use serde_json::{Value, json};
     use std::collections::BTreeSet;
     use wallfacer_fixtures::{Renaming, flaws};
 
     /// What a careful client takes for a sign of destruction in a name.
-    const VERBS: [&str; 48] = [
-        "delete",
-        "remove",
-        "drop",
-        "destroy",
-        "erase",
-        "wipe",
-        "purge",
-        "truncate",
-        "clear",
-        "reset",
-        "kill",
-        "terminate",
-        "shutdown",
-        "reboot",
-        "uninstall",
-        "revoke",
-        "overwrite",
-        "write",
-        "send",
-        "publish",
-        "pay",
-        "refund",
-        "buy",
-        "purchase",
-        "deploy",
-        "push",
-        "exec",
-        "execute",
-        "run",
-        "eval",
-        "post",
-        "email",
-        "mail",
-        "message",
-        "notify",
-        "order",
-        "charge",
-        "transfer",
-        "release",
-        "merge",
-        "cancel",
-        "stop",
-        "restart",
-        "move",
-        "rename",
-        "replace",
-        "edit",
-        "update",
-    ];
+    const VERBS: &str = "delete remove drop destroy erase wipe purge clear reset kill shutdown overwrite write \
+        send publish pay buy deploy push exec run eval post email mail notify order cancel stop move rename \
+        replace edit update";
 
     fn scenes() -> impl Iterator<Item = (&'static str, Scene)> {
         flaws().iter().map(|flaw| (flaw.name, find(flaw.name).expect(flaw.name)))
@@ -161,10 +114,50 @@ mod tests {
             for (flaw, scene) in scenes() {
                 let all = tool_names(&scene);
                 let both = all.iter().flat_map(|name| [name.clone(), renaming.apply(name)]);
-                let first_word = |name: &str| VERBS.iter().any(|verb| name.starts_with(verb));
-                let any_word = |name: &str| name.split('_').any(|word| VERBS.contains(&word));
+                let first_word = |name: &str| VERBS.split(' ').any(|verb| name.starts_with(verb));
+                let any_word =
+                    |name: &str| name.split('_').any(|word| VERBS.split(' ').any(|verb| verb == word));
                 let count = both.filter(|name| first_word(name) || any_word(name)).count();
                 assert_eq!(count, if flaw == "destructive-names" { 6 } else { 0 }, "{flaw}, seed {seed}");
+            }
+        }
+    }
+
+    /// Values of every type, at and beyond the bounds that the schemas have.
+    fn samples() -> Vec<Value> {
+        let texts = ["", "a", "5", "yard", "title", "red"].map(str::to_owned);
+        let long = [40, 41, 60, 61, 200, 201, 5000, 5001].map(|length| "é".repeat(length));
+        let numbers = [-1001.0, -100.0, -1.0, 0.0, 1.0, 1.5, 7.0, 8.0, 12.0, 13.0, 500.0, 501.0, 1e300];
+        let filters = [
+            json!({"field": "body", "limit": 501}),
+            json!({"field": "body", "limit": 1}),
+            json!({"limit": 1}),
+        ];
+        let mut samples = vec![Value::Null, json!(true), json!(3), json!({}), json!([]), json!([1, "a"])];
+        samples.extend(texts.into_iter().chain(long).map(Value::from));
+        samples.extend(numbers.map(Value::from));
+        samples.extend(filters.map(|filter| json!([filter])));
+        samples.extend([5, 6, 20, 21].map(|length| json!(vec!["x"; length])));
+        samples.extend([5, 6, 20, 21].map(|length| json!(vec![0.5; length])));
+        samples
+    }
+
+    #[test]
+    fn each_argument_is_judged_as_json_schema_has_it() {
+        for (flaw, tool) in
+            scenes().flat_map(|(flaw, scene)| scene.tools.into_iter().map(move |tool| (flaw, tool)))
+        {
+            let mut schema = tool.declared["inputSchema"].clone();
+            let names = schema["properties"].as_object().expect("properties").keys().cloned();
+            let names: Vec<String> = names.chain(["unknown".to_owned()]).collect();
+            // One argument at a time, without those that should stand beside it.
+            schema["required"] = json!([]);
+            let truth = jsonschema::validator_for(&schema).expect("a schema");
+            for arguments in
+                names.iter().flat_map(|name| samples().into_iter().map(move |each| json!({(name): each})))
+            {
+                let taken = Entry::Strict.admit(&schema, arguments.clone()).is_ok();
+                assert_eq!(taken, truth.is_valid(&arguments), "{flaw}: {arguments}");
             }
         }
     }
