@@ -8,10 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 
 /// JSON with places that are filled while rules run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Draft(pub(crate) Sketch);
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Sketch {
     /// Nothing in it is left open.
     Ready(Value),
@@ -20,7 +20,7 @@ pub(crate) enum Sketch {
     Map(Vec<(Vec<Piece>, Sketch)>),
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Piece {
     Literal(String),
     Reference { written: String, path: Arc<Path> },

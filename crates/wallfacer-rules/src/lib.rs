@@ -54,3 +54,8 @@ pub use rules::{Expansion, Loader, Rules, Skipped};
 pub use sequence::{Client, Outcome, Sequence, Step, Steps};
 pub use source::{Place, Source, Span};
 pub use tool::ToolShape;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -32,7 +32,7 @@ pub struct Origin {
 }
 
 /// The arguments a rule sends.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Input {
     Fixed(Draft),
     /// Anything that fits [`Generate::schema`].

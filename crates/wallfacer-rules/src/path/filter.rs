@@ -19,13 +19,13 @@ pub(super) enum Filter {
     Matches { value: Comparable, pattern: Arc<Regex> },
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) enum Query {
     Relative(Vec<Segment>),
     Absolute(Root, Vec<Segment>),
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) enum Comparable {
     Literal(Value),
     Query(Query),
@@ -42,25 +42,6 @@ pub(super) enum Relation {
     AtMost,
     Greater,
     AtLeast,
-}
-
-/// Two patterns are the same when they are written the same.
-impl PartialEq for Filter {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Filter::Any(left), Filter::Any(right)) | (Filter::All(left), Filter::All(right)) => {
-                left == right
-            }
-            (Filter::Not(left), Filter::Not(right)) => left == right,
-            (Filter::Exists(left), Filter::Exists(right)) => left == right,
-            (Filter::Compare(a, b, c), Filter::Compare(x, y, z)) => a == x && b == y && c == z,
-            (
-                Filter::Matches { value: left, pattern: first },
-                Filter::Matches { value: right, pattern: second },
-            ) => left == right && first.as_str() == second.as_str(),
-            _ => false,
-        }
-    }
 }
 
 impl Filter {

@@ -16,7 +16,7 @@ use std::fmt;
 /// Longer paths are not written by hand.
 const MAX_PATH_BYTES: usize = 4096;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Path {
     text: String,
     pub(crate) root: Root,
@@ -46,13 +46,13 @@ pub enum Root {
     Marker,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 enum Segment {
     Child(Vec<Selector>),
     Descendant(Vec<Selector>),
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 enum Selector {
     Name(String),
     Wildcard,

@@ -10,38 +10,38 @@ pub(super) struct Kind {
 }
 
 macro_rules! kinds {
-    ($($name:literal $since:literal $what:literal [$($key:literal)*])*) => {
+    ($($name:literal $since:literal [$($key:literal)*])*) => {
         pub(super) const KINDS: &[Kind] = &[
-            $(Kind { name: $name, since: $since, keys: Keys { what: $what, names: &[("kind", 1), $(($key, 1)),*] } }),*
+            $(Kind { name: $name, since: $since, keys: Keys { what: concat!("`", $name, "`"), names: &[("kind", 1), $(($key, 1)),*] } }),*
         ];
     };
 }
 
 kinds! {
-    "equals" 1 "`equals`" ["lhs" "rhs"]
-    "not_equals" 1 "`not_equals`" ["lhs" "rhs"]
-    "at_most" 1 "`at_most`" ["path" "value"]
-    "at_least" 1 "`at_least`" ["path" "value"]
-    "length_eq" 1 "`length_eq`" ["path" "value"]
-    "length_at_most" 1 "`length_at_most`" ["path" "value"]
-    "length_at_least" 1 "`length_at_least`" ["path" "value"]
-    "is_type" 1 "`is_type`" ["path" "type"]
-    "matches_regex" 1 "`matches_regex`" ["path" "pattern"]
-    "matches_schema" 1 "`matches_schema`" ["path" "schema"]
-    "all_of" 1 "`all_of`" ["assert"]
-    "any_of" 1 "`any_of`" ["assert"]
-    "not" 1 "`not`" ["assertion"]
-    "for_each" 1 "`for_each`" ["path" "assert"]
-    "exists" 4 "`exists`" ["path"]
-    "absent" 4 "`absent`" ["path"]
-    "contains" 4 "`contains`" ["path" "value"]
-    "one_of" 4 "`one_of`" ["path" "values"]
-    "unique" 4 "`unique`" ["path" "by"]
-    "sorted" 4 "`sorted`" ["path" "by" "order"]
-    "less_than" 4 "`less_than`" ["path" "value"]
-    "greater_than" 4 "`greater_than`" ["path" "value"]
-    "latency_below" 4 "`latency_below`" ["value"]
-    "parses_as_json" 4 "`parses_as_json`" ["path" "assert"]
-    "same_as" 4 "`same_as`" ["path" "step" "other" "ignore"]
-    "expr" 4 "`expr`" ["expr"]
+    "equals" 1 ["lhs" "rhs"]
+    "not_equals" 1 ["lhs" "rhs"]
+    "at_most" 1 ["path" "value"]
+    "at_least" 1 ["path" "value"]
+    "length_eq" 1 ["path" "value"]
+    "length_at_most" 1 ["path" "value"]
+    "length_at_least" 1 ["path" "value"]
+    "is_type" 1 ["path" "type"]
+    "matches_regex" 1 ["path" "pattern"]
+    "matches_schema" 1 ["path" "schema"]
+    "all_of" 1 ["assert"]
+    "any_of" 1 ["assert"]
+    "not" 1 ["assertion"]
+    "for_each" 1 ["path" "assert"]
+    "exists" 4 ["path"]
+    "absent" 4 ["path"]
+    "contains" 4 ["path" "value"]
+    "one_of" 4 ["path" "values"]
+    "unique" 4 ["path" "by"]
+    "sorted" 4 ["path" "by" "order"]
+    "less_than" 4 ["path" "value"]
+    "greater_than" 4 ["path" "value"]
+    "latency_below" 4 ["value"]
+    "parses_as_json" 4 ["path" "assert"]
+    "same_as" 4 ["path" "step" "other" "ignore"]
+    "expr" 4 ["expr"]
 }
