@@ -16,6 +16,16 @@ static FLAWS: &[Flaw] = &[
         "Ends when `filters[0].limit` is at its maximum.",
         &[crash("search_notes")],
     ),
+    flaw(
+        "crash-within-open-bounds",
+        "Ends on the highest number between bounds that are excluded.",
+        &[crash("measure")],
+    ),
+    flaw(
+        "crash-with-either-key",
+        "Needs one of two keys, and ends when it has only the second at its maximum.",
+        &[crash("describe_item")],
+    ),
     flaw("crash-on-nul", "Ends on a text that holds a NUL.", &[crash("label_page")]),
     flaw("crash-on-emoji", "Ends on a text that holds an emoji.", &[crash("greet_name")]),
     flaw("crash-on-long-text", "Ends on a text of more than 64 KiB.", &[crash("scan_text")]),

@@ -21,14 +21,17 @@ fn check(schema: &Value, value: &Value, path: &str) -> Result<(), String> {
     {
         return Err(format!("{shown} must be one of {}", Value::from(allowed.clone())));
     }
+    if let Some(forms) = schema["anyOf"].as_array()
+        && !forms.iter().any(|form| check(form, value, path).is_ok())
+    {
+        return Err(format!("{shown} must have one of the forms that the schema names"));
+    }
     match value {
         Value::String(text) => {
             let length = text.chars().count() as f64;
             within(schema, "minLength", "maxLength", length, &format!("the length of {shown}"))
         }
-        Value::Number(number) => {
-            within(schema, "minimum", "maximum", number.as_f64().unwrap_or(f64::NAN), shown)
-        }
+        Value::Number(number) => check_number(schema, number.as_f64().unwrap_or(f64::NAN), shown),
         Value::Array(items) => check_items(schema, items, path, shown),
         Value::Object(members) => check_members(schema, members, path, shown),
         Value::Null | Value::Bool(_) => Ok(()),
@@ -52,6 +55,19 @@ fn within(schema: &Value, least: &str, most: &str, number: f64, shown: &str) -> 
     match (schema[least].as_f64(), schema[most].as_f64()) {
         (Some(least), _) if number < least => Err(format!("{shown} must be at least {least}")),
         (_, Some(most)) if number > most => Err(format!("{shown} must be at most {most}")),
+        _ => Ok(()),
+    }
+}
+
+fn check_number(schema: &Value, number: f64, shown: &str) -> Result<(), String> {
+    within(schema, "minimum", "maximum", number, shown)?;
+    let bound = |keyword: &str| schema[keyword].as_f64();
+    match (bound("exclusiveMinimum"), bound("exclusiveMaximum"), bound("multipleOf")) {
+        (Some(least), _, _) if number <= least => Err(format!("{shown} must be above {least}")),
+        (_, Some(most), _) if number >= most => Err(format!("{shown} must be below {most}")),
+        (_, _, Some(factor)) if number % factor != 0.0 => {
+            Err(format!("{shown} must be a multiple of {factor}"))
+        }
         _ => Ok(()),
     }
 }

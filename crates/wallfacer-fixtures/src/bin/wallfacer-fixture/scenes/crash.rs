@@ -19,6 +19,8 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "crash-on-one-choice" => one_choice(),
         "crash-on-lowest-number" => lowest_number(),
         "crash-on-nested-maximum" => nested_maximum(),
+        "crash-within-open-bounds" => within_open_bounds(),
+        "crash-with-either-key" => either_key(),
         "crash-on-nul" => nul(),
         "crash-on-emoji" => emoji(),
         "crash-on-long-text" => long_text(),
@@ -100,6 +102,32 @@ fn nested_maximum() -> Scene {
     Scene::around(tool.except(
         |call| call.arguments["filters"][0]["limit"].as_f64() == Some(500.0),
         |_| death::panicked("search", "range end index 501 out of range for slice of length 500"),
+    ))
+}
+
+/// Only 5, 10 and so on up to 95 are valid, so the bounds themselves are refused.
+fn within_open_bounds() -> Scene {
+    let width = json!({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 100, "multipleOf": 5});
+    let tool =
+        Tool::new("measure", "Measures a width.", json!({"width": width}), &["width"], |_| said("wide"));
+    Scene::around(tool.except(
+        |call| call.integer("width") == 95,
+        |_| death::panicked("measure", "index out of bounds: the len is 19 but the index is 19"),
+    ))
+}
+
+/// Either key will do, but none will not.
+fn either_key() -> Scene {
+    let arguments = json!({
+        "name": {"type": "string", "minLength": 1, "maxLength": 40},
+        "index": {"type": "integer", "minimum": 0, "maximum": 9},
+    });
+    let mut tool =
+        Tool::new("describe_item", "Describes an item.", arguments, &[], |_| said("small and red"));
+    tool.declared["inputSchema"]["anyOf"] = json!([{"required": ["name"]}, {"required": ["index"]}]);
+    Scene::around(tool.except(
+        |call| call.arguments.get("name").is_none() && call.integer("index") == 9,
+        |_| death::panicked("item", "called `Option::unwrap()` on a `None` value"),
     ))
 }
 

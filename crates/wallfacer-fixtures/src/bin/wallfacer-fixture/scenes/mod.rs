@@ -127,7 +127,8 @@ mod tests {
     fn samples() -> Vec<Value> {
         let texts = ["", "a", "5", "yard", "title", "red"].map(str::to_owned);
         let long = [40, 41, 60, 61, 200, 201, 5000, 5001].map(|length| "é".repeat(length));
-        let numbers = [-1001.0, -100.0, -1.0, 0.0, 1.0, 1.5, 7.0, 8.0, 12.0, 13.0, 500.0, 501.0, 1e300];
+        let numbers =
+            [-1001.0, -100.0, -1.0, 0.0, 1.0, 1.5, 7.0, 8.0, 12.0, 13.0, 95.0, 100.0, 500.0, 501.0, 1e300];
         let filters = [
             json!({"field": "body", "limit": 501}),
             json!({"field": "body", "limit": 1}),

@@ -30,6 +30,9 @@ impl Names {
             let required = required.iter().filter_map(Value::as_str).map(|name| self.shown(name));
             shown["required"] = required.collect::<Vec<_>>().into();
         }
+        if let Some(forms) = schema["anyOf"].as_array() {
+            shown["anyOf"] = forms.iter().map(|form| self.schema(form)).collect();
+        }
         if let Some(items) = schema.get("items") {
             shown["items"] = self.schema(items);
         }
