@@ -30,7 +30,7 @@ enum What {
 }
 
 impl Cause {
-    /// The server ended so, and wrote this to stderr before. Without a status, the connection closed.
+    /// The server ended so, and wrote this to stderr since it was asked. Without a status, the connection closed.
     pub fn exit(status: Option<Status>, stderr: &str) -> Cause {
         let status = match status {
             Some(Status::Exited(code)) => format!("exit {code}"),

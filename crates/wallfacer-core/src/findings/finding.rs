@@ -90,8 +90,13 @@ impl Finding {
             severity: kind.default_severity(),
             kind,
             tool: subject.tool().map(str::to_owned),
+            tools: repro
+                .tool()
+                .filter(|_| subject == Subject::Server)
+                .map(str::to_owned)
+                .into_iter()
+                .collect(),
             subject,
-            tools: Vec::new(),
             message: crate::wire::shortened(message, MESSAGE_CHARS),
             details: String::new(),
             evidence: Vec::new(),
@@ -214,6 +219,18 @@ mod tests {
             let text = serde_json::to_string(&finding).unwrap();
             assert_eq!(serde_json::from_str::<Finding>(&text).unwrap(), finding);
         }
+    }
+
+    #[test]
+    fn a_finding_tells_what_a_reader_needs_to_see_it_again_elsewhere() {
+        let stored = json!(examples::full());
+        let told = [
+            &stored["seed"],
+            &stored["server"]["version"],
+            &stored["protocol"],
+            &stored["target"]["command"],
+        ];
+        assert_eq!(json!(told), json!([42, "1.0.0", "2025-11-25", ["node", "server.js"]]));
     }
 
     #[test]

@@ -67,9 +67,7 @@ mod tests {
         let cause = if server_wide { cause.server_wide() } else { cause };
         let kind = Kind::Hang { ms: 1 };
         let origin = Origin::new(Some("demo"), &kind, &case.subject, &cause);
-        let mut finding = Finding::new(&origin, kind, "no answer", Repro::new(&case, &case));
-        finding.tools = vec![tool.to_owned()];
-        finding
+        Finding::new(&origin, kind, "no answer", Repro::new(&case, &case))
     }
 
     #[test]

@@ -50,6 +50,14 @@ impl Repro {
         }
     }
 
+    /// The tool that the case is about, if it is about one.
+    pub fn tool(&self) -> Option<&str> {
+        match self {
+            Repro::Replayable { case, .. } => case.get("subject")?.get("tool")?.as_str(),
+            Repro::NotReplayable { .. } => None,
+        }
+    }
+
     /// The bytes of what is stored; none where nothing is.
     pub fn stored_bytes(&self) -> Option<u64> {
         match self {

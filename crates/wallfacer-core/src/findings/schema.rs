@@ -57,10 +57,14 @@ pub fn finding_schema() -> Value {
         "first_seen",
         "last_seen",
     ];
-    let Value::Object(whole) = object(&required, properties) else { unreachable!("made just now") };
-    let head = json!({ "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A finding of wallfacer" });
-    let Value::Object(head) = head else { unreachable!("made just now") };
-    Value::Object(head.into_iter().chain(whole).collect())
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A finding of wallfacer",
+        "type": "object",
+        "required": required,
+        "additionalProperties": false,
+        "properties": properties,
+    })
 }
 
 fn object(required: &[&str], properties: Value) -> Value {
@@ -116,21 +120,18 @@ fn repro() -> Value {
 
 fn target() -> Value {
     let words = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
-    let Value::Object(mut target) = object(
-        &[],
-        json!({
+    json!({
+        "type": ["object", "null"],
+        "description": "What was started or reached, without secrets.",
+        "additionalProperties": false,
+        "properties": {
             "command": words("The program and its arguments."),
             "cwd": { "type": "string" },
             "env": words("The names of the variables that were set."),
             "url": { "type": "string" },
             "headers": words("The names of the headers that were sent."),
-        }),
-    ) else {
-        unreachable!("made just now")
-    };
-    target.insert("type".to_owned(), json!(["object", "null"]));
-    target.insert("description".to_owned(), json!("What was started or reached, without secrets."));
-    Value::Object(target)
+        },
+    })
 }
 
 #[cfg(test)]

@@ -35,10 +35,10 @@ impl Secrets {
         }
     }
 
-    /// The secret of that name, as replay of a finding asks for it.
-    pub fn value(&self, name: &str) -> Option<&str> {
-        let wanted = key(name);
-        self.names.iter().find(|(_, name)| **name == wanted).map(|(value, _)| value.as_str())
+    /// The secret that a replay asks for by this variable, where the target still holds it.
+    pub fn by_variable(&self, variable: &str) -> Option<String> {
+        let named = self.names.iter().find(|(_, name)| replay_variable(name) == variable);
+        named.map(|(value, _)| value.clone())
     }
 
     pub(super) fn name(&self, value: &str) -> Option<&str> {
@@ -137,7 +137,7 @@ mod tests {
         let wanted =
             [("AUTHORIZATION", "Bearer hunter2"), ("AUTHORIZATION_2", "hunter2"), ("X_KEY", "hunter3")];
         assert_eq!(named(&target), pairs(&wanted));
-        assert_eq!(Secrets::of(&target).value("x-key"), Some("hunter3"));
+        assert_eq!(Secrets::of(&target).by_variable("WALLFACER_REPLAY_X_KEY").as_deref(), Some("hunter3"));
     }
 
     #[test]

@@ -16,6 +16,13 @@ const MAX_LINES: usize = 2_000;
 /// No line of a trace is longer; a server may well write longer ones.
 const MAX_LINE_BYTES: usize = 2_000;
 const MAX_NAME_CHARS: usize = 200;
+/// How languages say that calls went too deep.
+const OVERFLOWS: [&str; 4] =
+    ["RecursionError", "Maximum call stack size exceeded", "StackOverflowError", "stack overflow"];
+/// A frame that stands in a trace so often is part of a circle. Some languages print ten frames and no more.
+const CIRCLE: usize = 3;
+/// A circle has far fewer functions.
+const MAX_CIRCLE: usize = 200;
 
 /// Where it happened.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -31,16 +38,26 @@ struct Seen {
     foreign: bool,
 }
 
-/// The number of the line where a trace ends or begins, and what is its top frame.
-type Found = Option<(usize, Frame)>;
+/// The frames of a trace, innermost first, and the number of a line of it.
+type Found = Option<(usize, Vec<Seen>)>;
 
 /// The frame where the last trace in a text ended up.
 pub fn top_frame(text: &str) -> Option<Frame> {
     let all: Vec<&str> = text.lines().filter(|line| line.len() <= MAX_LINE_BYTES).collect();
     let lines = &all[all.len().saturating_sub(MAX_LINES)..];
     let readers: [fn(&[&str]) -> Found; 6] = [python, node, java, go, rust, native];
-    let found = readers.iter().filter_map(|read| read(lines));
-    found.max_by_key(|(line, _)| *line).map(|(_, frame)| frame)
+    let (_, frames) = readers.iter().filter_map(|read| read(lines)).max_by_key(|(line, _)| *line)?;
+    let endless = lines.iter().any(|line| OVERFLOWS.iter().any(|words| line.contains(words)));
+    let around = if endless { around(&frames) } else { None };
+    let own = || frames.iter().find(|seen| !seen.foreign).or(frames.first());
+    around.or_else(own).map(|seen| seen.frame.clone())
+}
+
+/// Where calls go in circles, the one in which the stack ended is chance; the first by name is not.
+fn around(frames: &[Seen]) -> Option<&Seen> {
+    let times = |seen: &Seen| frames.iter().filter(|other| other.frame == seen.frame).take(CIRCLE).count();
+    let last = &frames[..frames.len().min(MAX_CIRCLE)];
+    last.iter().filter(|seen| !seen.foreign && times(seen) == CIRCLE).min_by_key(|seen| &seen.frame)
 }
 
 /// `File "/a/b.py", line 3, in f`, outermost first; in a group of exceptions behind bars.
@@ -49,16 +66,14 @@ fn python(lines: &[&str]) -> Found {
         LazyLock::new(|| pattern(r#"^[\s|+]*File "(?P<file>[^"]+)", line \d+(?:, in (?P<function>.+))?$"#));
     let start =
         lines.iter().rposition(|line| line.contains("Traceback (most recent call last)")).unwrap_or(0);
-    let frames = lines.iter().enumerate().skip(start).filter_map(|(number, line)| {
+    let frames = lines.iter().enumerate().skip(start).rev().filter_map(|(number, line)| {
         let found = FRAME.captures(line)?;
         let file = &found["file"];
         let foreign = file.starts_with('<') || file.contains("lib/python3") && !file.contains("-packages/");
         let function = found.name("function").map_or("<module>", |function| function.as_str());
         Some((number, Seen { frame: frame(function, file), foreign }))
     });
-    let frames: Vec<_> = frames.collect();
-    let own = frames.iter().rev().find(|(_, seen)| !seen.foreign);
-    own.or(frames.last()).map(|(number, seen)| (*number, seen.frame.clone()))
+    gathered(frames)
 }
 
 /// `at f (/a/b.js:3:7)` or `at file:///a/b.js:3:7`, innermost first.
@@ -104,7 +119,7 @@ fn go(lines: &[&str]) -> Found {
         let foreign = function == "panic" || function.starts_with("runtime.");
         Some((start + number, Seen { frame: frame(&function, &place["file"]), foreign }))
     });
-    first_own(frames.collect())
+    gathered(frames)
 }
 
 fn is_go_failure(line: &str) -> bool {
@@ -127,14 +142,16 @@ fn rust(lines: &[&str]) -> Found {
         let foreign = file.starts_with("/rustc/") || function.trim_start_matches('<').starts_with("std::");
         Some((start + number + 1, Seen { frame: frame(function, file), foreign }))
     });
-    let frames: Vec<_> = frames.collect();
+    let mut frames: Vec<_> = frames.collect();
     // The end of the backtrace, for its places could be taken for another language's.
     let end = frames.last().map_or(start, |(number, _)| *number);
-    let own = frames.into_iter().map(|(_, seen)| seen).find(|seen| !seen.foreign).map(|seen| seen.frame);
-    let message = lines.get(start + 1).copied().unwrap_or_default();
-    let without_backtrace =
-        || frame(&super::wording::normalised(message, &Default::default()), &panic["file"]);
-    Some((end, own.unwrap_or_else(without_backtrace)))
+    frames.retain(|(_, seen)| !seen.foreign);
+    if frames.is_empty() {
+        let message = lines.get(start + 1).copied().unwrap_or_default();
+        let function = super::wording::normalised(message, &Default::default());
+        frames.push((start, Seen { frame: frame(&function, &panic["file"]), foreign: false }));
+    }
+    Some((end, frames.into_iter().map(|(_, seen)| seen).collect()))
 }
 
 /// `#0 0x1 in f(int) /a/b.cc:3:7` of debuggers and sanitisers, `./server(f+0x1d)[0x1]` of a plain backtrace, a failed
@@ -162,24 +179,23 @@ fn native(lines: &[&str]) -> Found {
     let single = lines.iter().enumerate().rev().find_map(|(number, line)| {
         let found = ASSERTION.captures(line).or_else(|| UNCAUGHT.captures(line))?;
         let file = found.name("file").map_or("", |file| file.as_str());
-        Some((number, frame(&found["function"], file)))
+        Some((number, vec![Seen { frame: frame(&found["function"], file), foreign: false }]))
     });
     block.or(single)
 }
 
-/// Of the last run of lines that are frames, the first of the program's own.
+/// The last run of lines that are frames.
 fn last_block(lines: &[&str], read: impl Fn(&str) -> Option<Seen>) -> Found {
     let end = lines.iter().rposition(|line| read(line).is_some())?;
-    let block =
-        lines[..=end].iter().enumerate().rev().map_while(|(number, line)| Some((number, read(line)?)));
-    let mut block: Vec<_> = block.collect();
+    let block = lines[..=end].iter().rev().map_while(|line| read(line));
+    let mut block: Vec<Seen> = block.collect();
     block.reverse();
-    first_own(block)
+    Some((end, block))
 }
 
-fn first_own(frames: Vec<(usize, Seen)>) -> Found {
-    let own = frames.iter().find(|(_, seen)| !seen.foreign);
-    own.or(frames.first()).map(|(number, seen)| (*number, seen.frame.clone()))
+fn gathered(frames: impl Iterator<Item = (usize, Seen)>) -> Found {
+    let (numbers, frames): (Vec<usize>, Vec<Seen>) = frames.unzip();
+    numbers.into_iter().max().map(|last| (last, frames))
 }
 
 fn frame(function: &str, file: &str) -> Frame {
@@ -325,6 +341,27 @@ exit status 2
         );
         let uncaught = "terminate called after throwing an instance of 'std::out_of_range'\n  what():  x\n";
         assert_eq!(top(uncaught), "std::out_of_range in ");
+    }
+
+    #[test]
+    fn calls_that_go_in_circles_end_at_the_same_place_however_deep() {
+        let python = |depth: usize| {
+            let frame = |number: usize| {
+                format!("  File \"/a/b.py\", line {number}, in {}\n", ["walk", "into"][number % 2])
+            };
+            let frames: String = (0..depth).map(frame).collect();
+            format!(
+                "Traceback (most recent call last):\n{frames}RecursionError: maximum recursion depth exceeded\n"
+            )
+        };
+        assert_eq!((top(&python(20)), top(&python(21))), ("into in b.py".into(), "into in b.py".into()));
+        let node = |first: usize| {
+            let frame =
+                |number: usize| format!("    at {} (/a/b.js:1:{number})\n", ["walk", "into"][number % 2]);
+            let frames: String = (first..first + 10).map(frame).collect();
+            format!("RangeError: Maximum call stack size exceeded\n{frames}")
+        };
+        assert_eq!((top(&node(0)), top(&node(1))), ("into in b.js".into(), "into in b.js".into()));
     }
 
     #[test]

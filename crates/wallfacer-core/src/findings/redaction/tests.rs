@@ -176,8 +176,7 @@ fn a_secret_that_is_a_word_of_ours_does_not_break_a_finding() {
     let whole = finding.clone();
     Redaction::new(secrets.clone()).apply(&mut finding);
     let mut read: Finding = serde_json::from_str(&text(&finding)).unwrap();
-    let lookup = |name: &str| secrets.value(name.strip_prefix("WALLFACER_REPLAY_")?).map(str::to_owned);
-    assert_eq!(restore(&mut read, lookup), Vec::<String>::new());
+    assert_eq!(restore(&mut read, |variable| secrets.by_variable(variable)), Vec::<String>::new());
     assert_eq!(read.repro.case().unwrap(), whole.repro.case().unwrap());
     assert_eq!(read.id, whole.id);
 }
