@@ -11,7 +11,7 @@ pub struct Limits {
     pub items: usize,
     /// Most JSON values inside one generated value.
     pub nodes: usize,
-    /// Deepest nesting of a generated value.
+    /// Deepest nesting of a generated value. Each level takes some stack: far above the default, give the thread more.
     pub depth: usize,
     /// How often one place is tried again before it is given up.
     pub tries: usize,

@@ -14,7 +14,7 @@ pub(super) fn measure(nodes: &mut [Node], depth: usize) {
     }
     // In-place chains settle within a round only if visited in the right order, hence a few rounds per level.
     const ROUNDS_PER_LEVEL: usize = 4;
-    for _ in 0..depth * ROUNDS_PER_LEVEL {
+    for _ in 0..depth.saturating_mul(ROUNDS_PER_LEVEL) {
         let mut changed = false;
         for index in (0..nodes.len()).rev() {
             let height = height_of(&nodes[index], nodes);

@@ -101,7 +101,7 @@ impl Maker<'_> {
         let mut failed = Unable::unsupported(&shape.at, "propertyNames", "no further key found");
         for attempt in 0..NAME_TRIES {
             self.count_step()?;
-            let Some(name) = self.make_name(rules, members.len() + number + attempt) else { continue };
+            let Some(name) = self.make_name(rules, number + attempt) else { continue };
             let declared = rules.properties.iter().any(|property| property.name == name);
             if members.contains_key(&name) || rules.absent.contains(&name) || (declared && rules.intruder) {
                 continue;
@@ -133,11 +133,7 @@ impl Maker<'_> {
             }
             (None, _) => {
                 let name = NAMES[self.choices.index(NAMES.len())];
-                if number < NAMES.len() && !self.choices.is_spent() {
-                    name.to_owned()
-                } else {
-                    format!("{name}{number}")
-                }
+                if number == 0 { name.to_owned() } else { format!("{name}{number}") }
             }
         };
         Some(name)
@@ -163,6 +159,12 @@ fn settle(rules: &ObjectShape, chosen: &mut BTreeSet<usize>) {
         let optional: Vec<usize> = chosen.difference(&required).copied().collect();
         *chosen = required;
         for index in optional {
+            if !rules.dependents.contains_key(&index) {
+                if chosen.len() < max {
+                    chosen.insert(index);
+                }
+                continue;
+            }
             let mut larger = chosen.clone();
             larger.insert(index);
             add_dependents(rules, &mut larger);
@@ -174,17 +176,13 @@ fn settle(rules: &ObjectShape, chosen: &mut BTreeSet<usize>) {
 }
 
 fn add_dependents(rules: &ObjectShape, chosen: &mut BTreeSet<usize>) {
-    let position = |name: &String| rules.properties.iter().position(|property| property.name == *name);
-    // Each round adds at least one key or is the last.
-    loop {
-        let before = chosen.len();
-        for (key, needed) in &rules.dependent_required {
-            if position(key).is_some_and(|index| chosen.contains(&index)) {
-                chosen.extend(needed.iter().filter_map(position));
+    let mut waiting: Vec<usize> =
+        chosen.iter().copied().filter(|index| rules.dependents.contains_key(index)).collect();
+    while let Some(index) = waiting.pop() {
+        for &needed in rules.dependents.get(&index).into_iter().flatten() {
+            if chosen.insert(needed) {
+                waiting.push(needed);
             }
-        }
-        if chosen.len() == before {
-            break;
         }
     }
 }

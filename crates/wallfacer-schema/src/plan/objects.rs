@@ -9,7 +9,10 @@ use crate::{
 };
 use indexmap::IndexSet;
 use serde_json::Value;
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 #[derive(Debug)]
 pub(crate) struct ObjectShape {
@@ -18,6 +21,8 @@ pub(crate) struct ObjectShape {
     /// Named keys that can be present, in the order of declaration.
     pub properties: Vec<Property>,
     pub dependent_required: Vec<(String, Vec<String>)>,
+    /// The same by position: which properties a property brings along.
+    pub dependents: BTreeMap<usize, Vec<usize>>,
     pub extra: Extra,
     /// Keys that must not be there.
     pub absent: BTreeSet<String>,
@@ -131,19 +136,33 @@ impl Keys {
         }
         let about_names: Vec<Item> =
             rules(planning, flat).filter_map(|(_, rules)| rules.names).map(Item::Must).collect();
+        let dependent_required: Vec<(String, Vec<String>)> =
+            rules(planning, flat).flat_map(|(_, rules)| rules.dependent_required.clone()).collect();
         Ok(ObjectShape {
+            dependents: positions(&properties, &dependent_required),
             min: self.min,
             max: self.max,
             properties,
-            dependent_required: rules(planning, flat)
-                .flat_map(|(_, rules)| rules.dependent_required.clone())
-                .collect(),
+            dependent_required,
             extra: self.extra,
             absent: self.absent,
             names: if about_names.is_empty() { None } else { Some(goal(about_names)?) },
             intruder: flat.iter().any(|item| matches!(item, Item::Break(_, Part::Additional))),
         })
     }
+}
+
+fn positions(properties: &[Property], dependent: &[(String, Vec<String>)]) -> BTreeMap<usize, Vec<usize>> {
+    let names: BTreeMap<&str, usize> =
+        properties.iter().enumerate().map(|(index, property)| (property.name.as_str(), index)).collect();
+    let mut positions: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (key, needed) in dependent {
+        if let Some(&index) = names.get(key.as_str()) {
+            let needed = needed.iter().filter_map(|name| names.get(name.as_str()).copied());
+            positions.entry(index).or_default().extend(needed);
+        }
+    }
+    positions
 }
 
 /// What is demanded of the member with this key.

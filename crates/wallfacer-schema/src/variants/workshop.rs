@@ -36,7 +36,7 @@ pub(super) struct Workshop<'w> {
 
 impl<'w> Workshop<'w> {
     pub(super) fn new(schema: &'w Schema, pool: &'w Pool) -> Self {
-        let steps = Cell::new(schema.limits().steps * PATIENCE);
+        let steps = Cell::new(schema.limits().steps.saturating_mul(PATIENCE));
         Workshop { schema, planning: schema.planning(), pool, steps, judged: Cell::new(0) }
     }
 
