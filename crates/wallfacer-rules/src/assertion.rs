@@ -15,26 +15,80 @@ pub struct Assertion(pub(crate) Claim);
 
 #[derive(Debug, Clone)]
 pub(crate) enum Claim {
-    Equals { left: Operand, right: Operand },
-    NotEquals { left: Operand, right: Operand },
-    Compare { path: Arc<Path>, relation: Relation, bound: Operand },
-    Length { path: Arc<Path>, relation: Relation, bound: Operand },
-    IsType { path: Arc<Path>, wanted: Type },
-    MatchesRegex { path: Arc<Path>, pattern: Arc<Regex> },
-    MatchesSchema { path: Arc<Path>, schema: Arc<Schema> },
+    Equals {
+        left: Operand,
+        right: Operand,
+    },
+    NotEquals {
+        left: Operand,
+        right: Operand,
+    },
+    Compare {
+        path: Arc<Path>,
+        relation: Relation,
+        bound: Operand,
+    },
+    Length {
+        path: Arc<Path>,
+        relation: Relation,
+        bound: Operand,
+    },
+    IsType {
+        path: Arc<Path>,
+        wanted: Type,
+    },
+    MatchesRegex {
+        path: Arc<Path>,
+        pattern: Arc<Regex>,
+    },
+    MatchesSchema {
+        path: Arc<Path>,
+        schema: Arc<Schema>,
+    },
     AllOf(Vec<Assertion>),
     AnyOf(Vec<Assertion>),
-    Not(Box<Assertion>),
-    ForEach { path: Arc<Path>, claims: Vec<Assertion> },
-    Exists { path: Arc<Path> },
-    Absent { path: Arc<Path> },
-    Contains { path: Arc<Path>, value: Operand },
-    OneOf { path: Arc<Path>, values: Vec<Operand> },
-    Unique { path: Arc<Path>, by: Option<Arc<Path>> },
-    Sorted { path: Arc<Path>, by: Option<Arc<Path>>, descending: bool },
+    /// With `or_missing`, it also holds when what it speaks of is not there.
+    Not {
+        claim: Box<Assertion>,
+        or_missing: bool,
+    },
+    ForEach {
+        path: Arc<Path>,
+        claims: Vec<Assertion>,
+    },
+    Exists {
+        path: Arc<Path>,
+    },
+    Absent {
+        path: Arc<Path>,
+    },
+    Contains {
+        path: Arc<Path>,
+        value: Operand,
+    },
+    OneOf {
+        path: Arc<Path>,
+        values: Vec<Operand>,
+    },
+    Unique {
+        path: Arc<Path>,
+        by: Option<Arc<Path>>,
+    },
+    Sorted {
+        path: Arc<Path>,
+        by: Option<Arc<Path>>,
+        descending: bool,
+    },
     LatencyBelow(Duration),
-    ParsesAsJson { path: Arc<Path>, claims: Vec<Assertion> },
-    SameAs { path: Arc<Path>, other: Arc<Path>, ignore: Vec<Arc<Path>> },
+    ParsesAsJson {
+        path: Arc<Path>,
+        claims: Vec<Assertion>,
+    },
+    SameAs {
+        path: Arc<Path>,
+        other: Arc<Path>,
+        ignore: Vec<Arc<Path>>,
+    },
     Expr(Arc<Expression>),
 }
 
@@ -132,7 +186,11 @@ impl Assertion {
             | Claim::Exists { path }
             | Claim::Absent { path }
             | Claim::ParsesAsJson { path, .. } => see(path),
-            Claim::AllOf(_) | Claim::AnyOf(_) | Claim::Not(_) | Claim::LatencyBelow(_) | Claim::Expr(_) => {}
+            Claim::AllOf(_)
+            | Claim::AnyOf(_)
+            | Claim::Not { .. }
+            | Claim::LatencyBelow(_)
+            | Claim::Expr(_) => {}
         }
         self.below().iter().for_each(|claim| claim.visit(see));
     }
@@ -150,7 +208,7 @@ impl Assertion {
             | Claim::AnyOf(claims)
             | Claim::ForEach { claims, .. }
             | Claim::ParsesAsJson { claims, .. } => claims,
-            Claim::Not(claim) => std::slice::from_ref(claim),
+            Claim::Not { claim, .. } => std::slice::from_ref(claim),
             _ => &[],
         }
     }

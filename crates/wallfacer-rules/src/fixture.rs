@@ -9,7 +9,8 @@ use std::time::Duration;
 pub struct Fixture {
     pub name: String,
     pub expect: Expect,
-    pub input: Value,
+    /// If left out, what the rule itself sends.
+    pub input: Option<Value>,
     pub response: Value,
     /// The tool as a server would list it; for a rule about every tool, the one it is expanded for.
     pub tool: Option<Value>,

@@ -3,9 +3,10 @@
 use crate::block::{SAMPLE_FIELD, SAMPLE_TOOL};
 use crate::evaluate::{Context, Known, Verdict};
 use crate::fixture::{Expect, Fixture, SequenceFixture};
-use crate::rule::Rule;
+use crate::rule::{Input, Rule};
 use crate::rules::Rules;
 use crate::sequence::{Sequence, Step, Steps};
+use serde_json::{Value, json};
 
 /// What became of one fixture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,20 +63,31 @@ pub fn test_offline(rules: &Rules) -> Vec<FixtureOutcome> {
 }
 
 fn outcome(name: &str, fixture: &Fixture, rule: &Rule) -> FixtureOutcome {
+    let known =
+        Known { steps: &fixture.steps, canary: fixture.canary.as_ref(), marker: fixture.marker.as_ref() };
+    let input = match &fixture.input {
+        Some(input) => input.clone(),
+        None => sent(rule, &known),
+    };
     let context = Context {
-        input: &fixture.input,
+        input: &input,
         response: &fixture.response,
         tool: fixture.tool.as_ref(),
         effects: fixture.effects.as_ref(),
         latency: fixture.latency,
-        known: Known {
-            steps: &fixture.steps,
-            canary: fixture.canary.as_ref(),
-            marker: fixture.marker.as_ref(),
-        },
+        known,
     };
     let result = compared(fixture.expect, rule.judge(&context));
     FixtureOutcome { rule: name.to_owned(), fixture: fixture.name.clone(), result }
+}
+
+/// As much of the arguments as the rule itself decides.
+fn sent(rule: &Rule, known: &Known<'_>) -> Value {
+    match &rule.input {
+        Input::Fixed(draft) | Input::SchemaValid { over: draft } => draft.resolve(known).ok(),
+        Input::Generated(_) => None,
+    }
+    .unwrap_or_else(|| json!({}))
 }
 
 fn compared(expected: Expect, observed: Verdict) -> FixtureResult {

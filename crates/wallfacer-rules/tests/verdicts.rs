@@ -73,6 +73,14 @@ fn a_missing_path_is_never_a_pass() {
     }
 }
 
+/// Before version 4 there is no `absent`, so "this, or nothing at all" is written with `not` as an alternative.
+#[test]
+fn in_an_old_file_an_alternative_can_say_that_something_is_absent() {
+    let claim = "{ kind: any_of, assert: [{ kind: is_type, path: $.response.a, type: object }, { kind: not, assertion: { kind: is_type, path: $.response.a, type: object } }] }";
+    check(3, &[(claim, json!({}), 'h'), (claim, json!({ "a": {} }), 'h')]);
+    check(4, &[(claim, json!({}), 'b')]);
+}
+
 #[test]
 fn a_value_of_the_wrong_kind_does_not_satisfy_a_comparison_or_its_negation() {
     let wrong = json!({ "a": "many" });

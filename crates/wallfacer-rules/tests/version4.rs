@@ -234,6 +234,27 @@ sequences:
 }
 
 #[test]
+fn a_fixture_without_input_has_the_input_of_its_rule() {
+    let rules = rules(
+        r#"
+version: 4
+invariants:
+  - name: r
+    tool: t
+    fixed: { a: 5, marker: "{{marker}}" }
+    assert:
+      - { kind: equals, lhs: $.response.a, rhs: $.input.a }
+      - { kind: equals, lhs: $.input.marker, rhs: "{{marker}}" }
+    test_fixtures:
+      - { name: the same, response: { a: 5 }, marker: m, expect: pass }
+      - { name: another, response: { a: 6 }, marker: m, expect: fail }
+      - { name: given, input: { a: 6, marker: m }, response: { a: 6 }, marker: m, expect: pass }
+"#,
+    );
+    assert_eq!(assert_fixtures(&rules), 3);
+}
+
+#[test]
 fn a_fixture_that_a_rule_contradicts_is_reported() {
     let rules = rules(
         r#"

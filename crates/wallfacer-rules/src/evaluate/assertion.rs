@@ -88,7 +88,7 @@ fn decide(claim: &Claim, scope: &Scope<'_>) -> Result<Outcome, Outcome> {
         Claim::MatchesSchema { path, schema } => matches_schema(path, schema, scope)?,
         Claim::AllOf(claims) => all(claims, scope),
         Claim::AnyOf(claims) => any(claims, scope),
-        Claim::Not(inner) => not(inner, scope),
+        Claim::Not { claim, or_missing } => not(claim, *or_missing, scope),
         Claim::ForEach { path, claims } => for_each(path, claims, scope)?,
         Claim::Exists { path } => {
             holds_if(!path.select(scope)?.is_empty(), || format!("`{path}` finds nothing"))
@@ -249,10 +249,11 @@ fn any(claims: &[Assertion], scope: &Scope<'_>) -> Outcome {
     if is_missing { Outcome::Missing(message) } else { Outcome::Broken(message) }
 }
 
-fn not(inner: &Assertion, scope: &Scope<'_>) -> Outcome {
+fn not(inner: &Assertion, or_missing: bool, scope: &Scope<'_>) -> Outcome {
     match judge(inner, scope) {
         Outcome::Holds => Outcome::Broken(format!("{}, which must not be", affirm(&inner.0, scope))),
         Outcome::Broken(_) => Outcome::Holds,
+        Outcome::Missing(_) if or_missing => Outcome::Holds,
         other => other,
     }
 }

@@ -1,7 +1,7 @@
 //! One item of an `assert` list in, one compiled claim out.
 
 use super::data;
-use super::desk::{Around, Desk};
+use super::desk::{Around, Desk, LATEST};
 use super::fields::Fields;
 use super::kinds::{KINDS, Kind};
 use super::quote;
@@ -78,7 +78,10 @@ impl<'n> Reader<'n, '_, '_> {
             }
             "matches_schema" => self.matches_schema()?,
             "all_of" => Claim::AllOf(self.nested("assert", self.around)?),
-            "any_of" => Claim::AnyOf(self.nested("assert", self.around)?),
+            "any_of" => {
+                let around = Around { alternative: true, ..self.around.clone() };
+                Claim::AnyOf(self.nested("assert", &around)?)
+            }
             "not" => self.not()?,
             "for_each" => self.for_each()?,
             "exists" => Claim::Exists { path: self.path("path")? },
@@ -192,7 +195,11 @@ impl<'n> Reader<'n, '_, '_> {
 
     fn not(&mut self) -> Option<Claim> {
         let node = self.required("assertion")?;
-        assertion(node, self.desk, self.around).map(|inner| Claim::Not(Box::new(inner)))
+        let around = Around { alternative: false, ..self.around.clone() };
+        let claim = Box::new(assertion(node, self.desk, &around)?);
+        // Before `absent` there was no other way to say "this, or nothing at all".
+        let or_missing = self.around.alternative && self.desk.version < LATEST;
+        Some(Claim::Not { claim, or_missing })
     }
 
     fn for_each(&mut self) -> Option<Claim> {

@@ -4,7 +4,6 @@ use super::desk::Desk;
 use super::fields::{Fields, Keys};
 use crate::fixture::{Expect, Fixture, SequenceFixture};
 use crate::yaml::Node;
-use serde_json::{Map, Value};
 
 const FIXTURE: Keys = Keys {
     what: "a fixture",
@@ -51,7 +50,7 @@ fn fixture(node: &Node, desk: &mut Desk<'_>) -> Option<Fixture> {
     Some(Fixture {
         name: name?,
         expect: expect?,
-        input: input.unwrap_or_else(|| Value::Object(Map::new())),
+        input,
         response: response.unwrap_or_default(),
         tool,
         field: fields.text("field", desk),
