@@ -1,8 +1,7 @@
 //! Servers that end because of a call.
 
 use super::death;
-use super::scene::{Scene, Tool, count_words, said};
-use crate::answer::Answer;
+use super::scene::{Scene, Tool, World, count_words, said};
 use serde_json::json;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -190,7 +189,7 @@ fn after_answer() -> Scene {
 fn third_call() -> Scene {
     let arguments = json!({"colour": {"type": "string", "enum": ["red", "green", "blue"]}});
     let tool = Tool::new("pick_colour", "Picks a colour.", arguments, &["colour"], |_| said("picked"));
-    let dies = |world: &super::scene::World| {
+    let dies = |world: &World| {
         if world.calls.load(Ordering::SeqCst) >= 3 {
             death::panicked("pool", "the pool of two connections is exhausted")
         }
@@ -287,7 +286,6 @@ fn three_tools() -> Scene {
 
 fn every_call() -> Scene {
     let arguments = json!({"detail": {"type": "boolean"}});
-    let answer: fn(&super::scene::Call) -> Answer = |_| said("all is well");
-    let tool = Tool::new("status", "Tells how the server is.", arguments, &[], answer);
+    let tool = Tool::new("status", "Tells how the server is.", arguments, &[], |_| said("all is well"));
     Scene::around(tool.except(|_| true, |_| death::panicked("status", "not yet implemented")))
 }
