@@ -7,8 +7,9 @@ use regex::Regex;
 use serde::Serialize;
 use wallfacer_process::Status;
 
+use super::Given;
 use super::stack::{self, Frame};
-use super::wording::{self, Given};
+use super::wording;
 use crate::wire::Faults;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
