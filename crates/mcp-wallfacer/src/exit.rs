@@ -13,6 +13,8 @@ use crate::init::InitError;
 pub enum Exit {
     /// Nothing at or above the threshold.
     Clean = 0,
+    /// Findings at or above the threshold.
+    Findings = 1,
     /// Usage or configuration.
     Usage = 2,
     /// The server could not be tested.

@@ -71,6 +71,12 @@ impl Listener for Progress {
             Event::Measured { round, rounds, .. } => {
                 self.bar.set_message(format!("measuring {round}/{rounds}"));
             }
+            Event::RoundBegun { phase, cases } => self.bar.set_message(format!("{phase}: {cases} cases")),
+            Event::RoundDone { phase, calls, suspicions } => {
+                self.bar
+                    .set_message(format!("{phase} done, {calls} calls so far, looking into {suspicions}"));
+            }
+            Event::FindingMade { kind, place, .. } => self.bar.set_message(format!("{kind} in {place}")),
             Event::Closed { .. } => self.bar.finish_and_clear(),
         }
     }

@@ -30,6 +30,23 @@ pub enum Event<'a> {
         rounds: usize,
         took_us: u64,
     },
+    /// Cases of one phase are about to be performed.
+    RoundBegun {
+        phase: &'a str,
+        cases: usize,
+    },
+    RoundDone {
+        phase: &'a str,
+        /// All calls of the run so far.
+        calls: u64,
+        suspicions: usize,
+    },
+    /// A bug is proven.
+    FindingMade {
+        id: &'a str,
+        kind: &'a str,
+        place: &'a str,
+    },
     /// The server has been ended, or the session left.
     Closed {
         left_behind: usize,

@@ -18,6 +18,8 @@ pub mod findings;
 
 pub mod judge;
 
+pub mod summary;
+
 pub mod report;
 
 pub mod event;

@@ -15,8 +15,8 @@ use wallfacer_fixtures as fixtures;
 use wallfacer_fixtures::{Mode, Transport};
 use wallfacer_process::Status;
 
-/// Long enough for a 50 MiB reply in a debug build on a busy machine; only silent modes wait it out.
-const CALL: Duration = Duration::from_secs(15);
+/// Long enough for 50 MiB or 100,000 events in a debug build on a busy machine; no mode waits it out.
+const CALL: Duration = Duration::from_secs(120);
 /// Most modes wait rather than compute, so several go at once.
 const WORKERS: usize = 8;
 /// The time limit for modes that are silent by design.

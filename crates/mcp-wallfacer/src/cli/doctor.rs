@@ -21,7 +21,7 @@ pub struct Args {
 
 pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     args.output.check()?;
-    let mut connector = args.target.connector(config)?;
+    let mut connector = args.target.choose(config)?.connector;
     let redaction = Redaction::new(connector.target().secrets());
     let mut listeners = args.output.listeners(&redaction)?;
     let examined = super::runtime()?.block_on(examine(&mut connector, &mut listeners));

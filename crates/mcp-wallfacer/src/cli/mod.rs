@@ -1,6 +1,7 @@
 //! Arguments as typed in, the command they mean run, its exit out.
 
 mod doctor;
+mod fuzz;
 mod output;
 mod papers;
 mod redaction;
@@ -30,6 +31,8 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Doctor(Box<doctor::Args>),
+    #[command(hide = true)]
+    Fuzz(Box<fuzz::Args>),
     Init(init::Args),
     Completions(papers::CompletionArgs),
     Man(papers::ManArgs),
@@ -50,6 +53,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
     };
     match cli.command {
         Command::Doctor(args) => doctor::run(&args, cli.config.as_deref()),
+        Command::Fuzz(args) => fuzz::run(&args, cli.config.as_deref()),
         Command::Init(args) => {
             let here = target::working_directory()?;
             output::print(&init::run(&args, &here)?)
@@ -58,6 +62,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
         Command::Man(args) => papers::man(&args),
         Command::DemoServer { rules: true } => output::print(demo::INVARIANTS),
         Command::DemoServer { rules: false } => {
+            demo::die_of_panics();
             let served = demo::serve(std::io::stdin().lock(), std::io::stdout().lock());
             served.map(|()| Exit::Clean).map_err(|error| Failure::usage(&error))
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use wallfacer_core::target::{FileConfig, Flags, Surroundings, resolve};
+use wallfacer_core::target::{FileConfig, Flags, Settings, Surroundings, resolve};
 use wallfacer_core::wire::Connector;
 
 use super::units;
@@ -62,9 +62,16 @@ pub struct TargetArgs {
     command: Vec<OsString>,
 }
 
+/// What the flags and files came to.
+#[derive(Debug)]
+pub struct Chosen {
+    pub connector: Connector,
+    pub settings: Settings,
+}
+
 impl TargetArgs {
-    /// The server as meant.
-    pub fn connector(&self, config: Option<&Path>) -> Result<Connector, Failure> {
+    /// The server as meant, and what the configuration says besides.
+    pub fn choose(&self, config: Option<&Path>) -> Result<Chosen, Failure> {
         let here = working_directory()?;
         let home = environment::home();
         let around =
@@ -78,7 +85,8 @@ impl TargetArgs {
         let mut resolved = resolve(&self.flags()?, file.as_ref(), &around)?;
         resolved.notes.iter().for_each(|note| terminal::note(note));
         resolved.target.from_environment.extend(environment::secrets());
-        Ok(Connector::new(resolved.target, environment::all()))
+        let settings = file.map_or_else(|| Settings::new(&here), |file| file.settings);
+        Ok(Chosen { connector: Connector::new(resolved.target, environment::all()), settings })
     }
 
     fn flags(&self) -> Result<Flags, Failure> {

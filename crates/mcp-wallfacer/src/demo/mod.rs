@@ -17,6 +17,17 @@ pub const INVARIANTS: &str = include_str!("invariants.yaml");
 const LONGEST_LINE: u64 = 64 << 20;
 const VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
+/// Has a panic end the process as it ends any other server: it is the demo's bug, not a fault of the command.
+#[allow(clippy::exit, reason = "the demo is a server of its own, whose crash is the point")]
+pub fn die_of_panics() {
+    const PANICKED: i32 = 101;
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        print(panic);
+        std::process::exit(PANICKED);
+    }));
+}
+
 /// Serves until the input ends, or until a tool ends it all.
 pub fn serve(mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     let mut notes = Notes::default();

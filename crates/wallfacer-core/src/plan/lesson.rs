@@ -11,6 +11,8 @@ const MAX_HARVEST: usize = 64;
 const MAX_NODES: usize = 2_000;
 /// Longer texts are contents, not names or ids.
 const MAX_VALUE: usize = 200;
+/// The text of a result that is looked through.
+const MAX_SAID: usize = 64 << 10;
 /// The part of a refusal that is read.
 const MAX_REFUSAL: usize = 4_000;
 const MAX_CHOICES: usize = 32;
@@ -37,6 +39,20 @@ pub fn harvest(result: &Value) -> Vec<Lesson> {
         }
     }
     lessons
+}
+
+/// All text of a tool's result, one block after another.
+pub fn said(result: &Value) -> String {
+    let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
+    let mut text = String::new();
+    for block in blocks.filter_map(|block| block.get("text").and_then(Value::as_str)) {
+        if text.len() > MAX_SAID {
+            break;
+        }
+        text.push_str(block);
+        text.push('\n');
+    }
+    text
 }
 
 /// Values that a refusal names: a list of choices, or an example of the form it wants.

@@ -11,7 +11,7 @@ mod protocol;
 pub use case::{Case, Intent, Step, Subject};
 pub use frame::RawFrame;
 pub use guard::{held_back, words};
-pub use lesson::{Lesson, harvest, read_refusal};
+pub use lesson::{Lesson, harvest, read_refusal, said};
 pub use payload::{compact, expand};
 pub use planner::{Mode, Options, Phase, Planner, Round};
 pub use protocol::protocol_cases;

@@ -11,4 +11,4 @@ pub use call::{Call, execute};
 pub use life::Life;
 pub use patience::Patience;
 pub use recording::{Recording, Taken};
-pub use runner::{Runner, Unexplained};
+pub use runner::{Foreman, Runner, Unexplained};

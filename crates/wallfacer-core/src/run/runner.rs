@@ -1,7 +1,7 @@
 //! Cases in, recordings out, on as few lives as it takes. With several calls in flight a death or a silence is not
 //! blamed on anyone: the calls in question are made again, one by one, on a fresh server.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -15,6 +15,8 @@ use crate::wire::{Answered, Closed, ConnectError, Connector, Happening, HeaderPa
 
 /// Finished calls that are suspected too when a server dies and no call in flight explains it.
 const MEMORY: usize = 16;
+/// Cases that are performed again, alone, because something came astray while they had company.
+const MAX_DOUBTFUL: usize = 256;
 /// How long a server may take to leave before it is made to.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -27,6 +29,14 @@ pub struct Runner {
     life: Option<Life>,
     /// How many servers were started so far.
     pub lives: u64,
+}
+
+/// Says which cases are still wanted, and takes what came of them.
+pub trait Foreman {
+    fn wants(&mut self, index: usize, case: &Case) -> bool;
+
+    /// The case is the one of that place, or, where a server died behind its answer, the same with a probe added.
+    fn take(&mut self, index: usize, case: &Case, recording: Recording);
 }
 
 /// A server that went away or fell silent, though none of the calls that it had makes it do so alone.
@@ -105,40 +115,66 @@ impl Runner {
         self.perform(case, patience).await
     }
 
-    /// Performs many cases, each once, handing over each recording under its case's place in the list.
+    /// Whether a server that leaves this call unanswered answers other requests meanwhile.
+    pub async fn is_wedged_by(&mut self, case: &Case) -> Result<bool, ConnectError> {
+        self.rest().await;
+        let patience = self.patience.clone();
+        let life = self.life().await?;
+        if let Some((method, params)) = case.single_call() {
+            life.connection.request(method, Some(params));
+        }
+        let wedged = life.take(&Step::Probe, &patience).await.is_fatal();
+        self.kill();
+        Ok(wedged)
+    }
+
+    /// Performs many cases, each at most once, handing over each recording under its case's place in the list.
     /// The order of hand-over is the server's; the recordings are those of the cases alone.
     pub async fn sweep(
         &mut self,
         cases: &[Case],
         in_flight: usize,
-        hand_over: &mut dyn FnMut(usize, Recording),
+        foreman: &mut dyn Foreman,
     ) -> Result<Vec<Unexplained>, ConnectError> {
         let mut unexplained = Vec::new();
         let mut waiting: VecDeque<usize> = (0..cases.len()).collect();
         let mut flights: BTreeMap<Ticket, Flight> = BTreeMap::new();
         let mut finished: VecDeque<usize> = VecDeque::new();
+        let mut doubtful: BTreeSet<usize> = BTreeSet::new();
         while !waiting.is_empty() || !flights.is_empty() {
+            while waiting.front().is_some_and(|index| !foreman.wants(*index, &cases[*index])) {
+                waiting.pop_front();
+            }
             // A script of several steps, or with raw frames, needs the server for itself.
             let alone = waiting.front().is_some_and(|index| cases[*index].single_call().is_none());
             if alone && flights.is_empty() {
                 let index = waiting.pop_front().expect("just seen");
                 let recording = self.perform(&cases[index], &self.patience.clone()).await?;
-                hand_over(index, recording);
+                foreman.take(index, &cases[index], recording);
                 continue;
             }
-            self.fill(cases, in_flight, &mut waiting, &mut flights).await?;
+            if waiting.is_empty() && flights.is_empty() {
+                break;
+            }
+            self.fill(cases, in_flight, &mut waiting, &mut flights, foreman).await?;
             match self.land(&flights).await? {
                 Happening::Answered(answered) => {
                     let Some(flight) = flights.remove(&answered.ticket) else { continue };
                     remember(&mut finished, flight.index);
-                    hand_over(flight.index, self.recording(&cases[flight.index], answered));
+                    let recording = self.recording(&cases[flight.index], answered);
+                    // With company, what came astray may belong to any of them.
+                    if !flights.is_empty() && recording.steps.iter().any(|step| !step.strays.is_empty()) {
+                        doubtful.insert(flight.index);
+                        doubtful.extend(flights.values().map(|flight| flight.index));
+                    }
+                    foreman.take(flight.index, &cases[flight.index], recording);
                 }
                 stuck => {
                     let closed = if let Happening::Closed(closed) = stuck { Some(closed) } else { None };
                     self.kill();
                     let suspects: Vec<usize> =
                         std::mem::take(&mut flights).into_values().map(|flight| flight.index).collect();
-                    let blamed = self.blame(cases, &suspects, &finished, hand_over).await?;
+                    let blamed = self.blame(cases, &suspects, &finished, foreman).await?;
                     if !blamed {
                         let suspects =
                             if suspects.is_empty() { finished.iter().copied().collect() } else { suspects };
@@ -147,6 +183,10 @@ impl Runner {
                     finished.clear();
                 }
             }
+        }
+        for index in doubtful.into_iter().take(MAX_DOUBTFUL) {
+            let recording = self.perform(&cases[index], &self.patience.clone()).await?;
+            foreman.take(index, &cases[index], recording);
         }
         Ok(unexplained)
     }
@@ -158,6 +198,7 @@ impl Runner {
         in_flight: usize,
         waiting: &mut VecDeque<usize>,
         flights: &mut BTreeMap<Ticket, Flight>,
+        foreman: &mut dyn Foreman,
     ) -> Result<(), ConnectError> {
         let patience = self.patience.clone();
         let life = self.life().await?;
@@ -166,6 +207,9 @@ impl Runner {
             && let Some((method, params)) = cases[index].single_call()
         {
             waiting.pop_front();
+            if !foreman.wants(index, &cases[index]) {
+                continue;
+            }
             let ticket = life.connection.request(method, Some(params));
             let deadline = Instant::now() + patience.for_request(method, params);
             flights.insert(ticket, Flight { index, deadline });
@@ -201,14 +245,14 @@ impl Runner {
         cases: &[Case],
         suspects: &[usize],
         finished: &VecDeque<usize>,
-        hand_over: &mut dyn FnMut(usize, Recording),
+        foreman: &mut dyn Foreman,
     ) -> Result<bool, ConnectError> {
         let mut explained = false;
         let patience = self.patience.clone();
         for index in suspects {
             let recording = self.perform(&cases[*index], &patience).await?;
             explained |= recording.steps.iter().any(Taken::is_fatal);
-            hand_over(*index, recording);
+            foreman.take(*index, &cases[*index], recording);
         }
         if explained {
             return Ok(true);
@@ -220,7 +264,7 @@ impl Runner {
             case.steps.push(Step::Probe);
             let recording = self.perform(&case, &patience).await?;
             if recording.steps.iter().any(Taken::is_fatal) {
-                hand_over(*index, recording);
+                foreman.take(*index, &case, recording);
                 return Ok(true);
             }
         }

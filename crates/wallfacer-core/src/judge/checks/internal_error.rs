@@ -6,7 +6,7 @@ use crate::judge::checks::reply;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
-use crate::plan::Case;
+use crate::plan::{Case, said};
 use crate::run::Recording;
 use crate::wire::shortened;
 
@@ -23,24 +23,24 @@ impl Check for NoInternalError {
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, _: &Context) -> Verdict {
         for (taken, step) in recording.steps.iter().zip(&seen.steps) {
             let error = reply::error(taken);
-            let said = match (&step.answer, error) {
+            let words = match (&step.answer, error) {
                 (_, Some(error)) => error.message.clone(),
                 (Answer::ToolError, None) => {
-                    reply::result(recording).map(|result| reply::text(&result)).unwrap_or_default()
+                    reply::result(recording).map(|result| said(&result)).unwrap_or_default()
                 }
                 _ => continue,
             };
-            if reply::blames_the_network(&said) {
+            if reply::blames_the_network(&words) {
                 continue;
             }
             let code = error.and_then(|error| error.code);
-            let trace = reply::has_stack_trace(&said);
+            let trace = reply::has_stack_trace(&words);
             if code != Some(INTERNAL_ERROR) && !trace {
                 continue;
             }
-            let cause = Cause::error(code.unwrap_or_default(), &said, &Given::of(case));
+            let cause = Cause::error(code.unwrap_or_default(), &words, &Given::of(case));
             let what = if trace { "a stack trace" } else { "an internal error" };
-            let message = format!("the answer is {what}: {}", shortened(&said, SHOWN));
+            let message = format!("the answer is {what}: {}", shortened(&words, SHOWN));
             return Verdict::Broken(Box::new(Charge::new(self.name(), Kind::InternalError, cause, message)));
         }
         Verdict::Holds

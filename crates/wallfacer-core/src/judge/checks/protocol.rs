@@ -21,7 +21,9 @@ impl Check for KeepsToTheProtocol {
         if seen.steps.iter().any(|step| matches!(step.answer, Answer::Gone { .. })) {
             return Verdict::Holds;
         }
-        let malformed_frames = matches!(case.intent, Intent::Frame(_));
+        // What strains a reader, by its depth or size, may rightly be answered as unreadable.
+        let straining = matches!(case.intent, Intent::Adversarial { .. }) && is_parse_error(recording);
+        let malformed_frames = straining || matches!(case.intent, Intent::Frame(_));
         let mut found = Faults::default();
         let all = seen.steps.iter().flat_map(|step| step.faults.iter());
         all.filter(|fault| is_wrong(*fault, malformed_frames)).for_each(|fault| found.add(fault));
@@ -32,6 +34,12 @@ impl Check for KeepsToTheProtocol {
         let charge = Charge::new(self.name(), Kind::ProtocolError, Cause::faults(&found), message);
         Verdict::Broken(Box::new(charge.with("sent", example(recording))))
     }
+}
+
+fn is_parse_error(recording: &Recording) -> bool {
+    const UNREADABLE: [i64; 2] = [-32700, -32600];
+    let mut errors = recording.steps.iter().filter_map(super::reply::error);
+    errors.any(|error| error.code.is_some_and(|code| UNREADABLE.contains(&code)))
 }
 
 /// Faults that are nobody's but the server's. A malformed frame of ours may be answered without an id, or with its own.

@@ -5,9 +5,6 @@ use serde_json::Value;
 use crate::run::{Recording, Taken};
 use crate::wire::{Body, Content, ErrorObject, Incoming, Outcome};
 
-/// Longer texts are cut before they are looked through.
-const MAX_TEXT: usize = 64 << 10;
-
 /// The message that settled a step, whatever it was.
 pub fn message(taken: &Taken) -> Option<&Incoming> {
     match taken.outcome.as_ref()? {
@@ -28,20 +25,6 @@ pub fn error(taken: &Taken) -> Option<&ErrorObject> {
 /// The result of the last step.
 pub fn result(recording: &Recording) -> Option<Value> {
     message(recording.steps.last()?)?.result()
-}
-
-/// All text of a tool's result, one block after another.
-pub fn text(result: &Value) -> String {
-    let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
-    let mut text = String::new();
-    for block in blocks.filter_map(|block| block.get("text").and_then(Value::as_str)) {
-        if text.len() > MAX_TEXT {
-            break;
-        }
-        text.push_str(block);
-        text.push('\n');
-    }
-    text
 }
 
 /// Whether an error is about a network that is not there; that is no fault of the server.

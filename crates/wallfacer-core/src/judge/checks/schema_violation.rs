@@ -8,7 +8,7 @@ use crate::judge::checks::reply;
 use crate::judge::context::{Context, Output};
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
-use crate::plan::Case;
+use crate::plan::{Case, said};
 use crate::run::Recording;
 use crate::wire::shortened;
 
@@ -86,7 +86,7 @@ fn own_output_blamed(recording: &Recording, answer: &Answer) -> Option<String> {
         "failed to validate output",
     ];
     let said = match answer {
-        Answer::ToolError => reply::text(&reply::result(recording)?),
+        Answer::ToolError => said(&reply::result(recording)?),
         Answer::Rejected { .. } | Answer::Failed { .. } => {
             reply::error(recording.steps.last()?)?.message.clone()
         }

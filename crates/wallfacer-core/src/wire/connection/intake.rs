@@ -144,6 +144,15 @@ impl Connection {
         if let Some(waiting) = meant {
             return self.settle_broken(waiting, incoming, Fault::IdOfAnotherType);
         }
+        // An error without an id says that a message could not be read; where one answer is due, that message is known.
+        let unread = matches!(&incoming.content, Content::Reply { body: Body::Error(_), .. });
+        if incoming.faults.has(Fault::NoId)
+            && unread
+            && self.waiting.len() == 1
+            && let Some((_, waiting)) = self.waiting.pop_first()
+        {
+            return self.settle_broken(waiting, incoming, Fault::NoId);
+        }
         let fault = id.filter(|id| *id != Id::Null).map(|_| Fault::UnknownId);
         self.strays.add(&incoming, fault);
         self.keep_partial(request, incoming, fault);

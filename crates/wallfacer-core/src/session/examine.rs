@@ -1,4 +1,4 @@
-//! Ties the steps together: the only place where what was seen decides what is done next.
+//! A look at a server: connect, list, measure, leave.
 
 use std::time::Duration;
 

@@ -1,0 +1,133 @@
+//! `fuzz`: exercise every tool, and show what broke.
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use wallfacer_core::plan::Mode;
+use wallfacer_core::report;
+use wallfacer_core::session::{FuzzError, FuzzOptions, fuzz};
+use wallfacer_core::target::Severity;
+
+use super::output::{Format, OutputArgs};
+use super::redaction::Redaction;
+use super::target::TargetArgs;
+use super::units;
+use crate::exit::{Exit, Failure};
+
+/// Exercise every tool with valid, boundary, invalid and hostile arguments
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Same seed, same cases
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Cases of each tool, at most
+    #[arg(long, default_value_t = 200)]
+    iterations: usize,
+    /// Which arguments are tried
+    #[arg(long, value_enum, default_value = "mixed")]
+    mode: ModeArg,
+    /// Only tools whose name matches
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<String>,
+    /// No tools whose name matches
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+    /// So many tools at most
+    #[arg(long, value_name = "N")]
+    max_tools: Option<usize>,
+    /// The time for the whole run
+    #[arg(long, value_name = "TIME", value_parser = units::duration, aliases = ["duration", "max-duration", "global-deadline"])]
+    budget: Option<Duration>,
+    /// Servers that run at once
+    #[arg(long, default_value_t = 1)]
+    workers: usize,
+    /// Calls in flight on one server
+    #[arg(long, default_value_t = 16)]
+    in_flight: usize,
+    /// The largest payload
+    #[arg(long, value_name = "SIZE", value_parser = units::size, default_value = "1MiB")]
+    max_bytes: usize,
+    /// Send malformed protocol frames too
+    #[arg(long)]
+    protocol_frames: bool,
+    /// Findings below this do not fail the run
+    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium")]
+    severity_threshold: Severity,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ModeArg {
+    Conform,
+    Adversarial,
+    Mixed,
+}
+
+pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+    args.output.check()?;
+    let chosen = args.target.choose(config)?;
+    let redaction = Redaction::new(chosen.connector.target().secrets());
+    let options = FuzzOptions {
+        seed: args.seed,
+        mode: match args.mode {
+            ModeArg::Conform => Mode::Conform,
+            ModeArg::Adversarial => Mode::Adversarial,
+            ModeArg::Mixed => Mode::Mixed,
+        },
+        iterations: args.iterations,
+        max_bytes: args.max_bytes,
+        include: globs(&args.include)?,
+        exclude: globs(&args.exclude)?,
+        max_tools: args.max_tools,
+        in_flight: args.in_flight,
+        workers: args.workers,
+        budget: args.budget,
+        protocol_frames: args.protocol_frames,
+        destructive: chosen.settings.destructive,
+    };
+    let mut listeners = args.output.listeners(&redaction)?;
+    let fuzzed = fuzz(chosen.connector, &options, &mut listeners);
+    listeners.finish();
+    let fuzzed = fuzzed.map_err(|error| redaction.of_failure(failure(error)))?;
+    let report = match args.output.format {
+        Format::Human => report::fuzzed(&fuzzed),
+        Format::Json => format!("{:#}\n", report::fuzzed_json(&fuzzed)),
+    };
+    args.output.deliver(&redaction.of(&report))?;
+    let grave = fuzzed.findings.iter().any(|finding| finding.severity >= args.severity_threshold);
+    Ok(if grave {
+        Exit::Findings
+    } else if fuzzed.summary.calls == 0 {
+        Exit::NotTested
+    } else {
+        Exit::Clean
+    })
+}
+
+fn failure(error: FuzzError) -> Failure {
+    match error {
+        FuzzError::Connect(error) => error.into(),
+        FuzzError::Runtime(error) => Failure { exit: Exit::OurFault, message: error.to_string() },
+    }
+}
+
+fn severity(text: &str) -> Result<Severity, String> {
+    Severity::parse(text)
+        .ok_or_else(|| format!("`{text}` is no severity; write low, medium, high or critical"))
+}
+
+fn globs(patterns: &[String]) -> Result<Option<GlobSet>, Failure> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern).map_err(|error| Failure::usage(&error))?);
+    }
+    set.build().map(Some).map_err(|error| Failure::usage(&error))
+}

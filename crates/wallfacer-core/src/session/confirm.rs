@@ -1,0 +1,237 @@
+//! A suspicion in, a proven and small one out: seen again on fresh servers, made smaller, and seen once more.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use wallfacer_schema::{Class, Schema, Shrinker};
+
+use crate::catalogue::Tool;
+use crate::findings::{FindingId, Kind, Origin, Reproduced};
+use crate::judge::{Charge, Context, judge};
+use crate::observe::{Answer, observe};
+use crate::plan::{Case, Step};
+use crate::run::{Patience, Runner};
+use crate::wire::ConnectError;
+
+/// Tries on fresh servers.
+const TRIES: u32 = 2;
+/// A hang is only one if twice the time does not help.
+const STRETCH: u32 = 2;
+/// Proposals that are tried to make a case smaller.
+const MAX_PROPOSALS: usize = 200;
+/// Time for making one case smaller.
+const MINIMISING: Duration = Duration::from_secs(15);
+/// An answer that takes less is too quick to tell growth from noise.
+const MEASURABLE: Duration = Duration::from_millis(150);
+/// Numbers and texts of one call that are varied to find out what makes it slow.
+const MAX_PLACES: usize = 6;
+
+/// What a number that was left out is taken to be at most.
+const ASSUMED: u64 = 64;
+
+/// What is known after a suspicion was looked into.
+#[derive(Debug)]
+pub enum Confirmed {
+    /// It is so, at least once in the tries.
+    Finding { charge: Box<Charge>, case: Case, reproduced: Reproduced },
+    /// It takes long, but not for ever; in words.
+    Slow(String),
+    /// It did not happen again.
+    Never,
+}
+
+/// Looks into suspicions, one at a time, alone on fresh servers.
+pub struct Inquiry<'a> {
+    pub runner: &'a mut Runner,
+    pub context: &'a Context,
+    pub server: Option<&'a str>,
+    /// The tool that the case calls, where it is listed.
+    pub tool: Option<&'a Tool>,
+}
+
+impl Inquiry<'_> {
+    /// What a suspicion comes to.
+    pub async fn look_into(
+        &mut self,
+        case: &Case,
+        charge: &Charge,
+        schema: Option<&Schema>,
+    ) -> Result<Confirmed, ConnectError> {
+        let hang = matches!(charge.kind, Kind::Hang { .. });
+        let wanted = self.id(case, charge);
+        let patience = self.runner.patience().stretched(if hang { STRETCH } else { 1 });
+        let mut reproduced = Reproduced { k: 0, n: TRIES };
+        let mut proven = None;
+        for _ in 0..TRIES {
+            if let Some(again) = self.try_fresh(case, &wanted, &patience).await? {
+                reproduced.k += 1;
+                proven = Some(again);
+            } else if hang {
+                return Ok(Confirmed::Slow(format!(
+                    "an answer took more than {}",
+                    seconds(self.runner.patience())
+                )));
+            }
+        }
+        let Some(mut charge) = proven else { return Ok(Confirmed::Never) };
+        if hang {
+            if let Some(place) = self.slows_with(case).await? {
+                return Ok(Confirmed::Slow(format!("the time that it takes grows with `{place}`")));
+            }
+            let wedged = self.runner.is_wedged_by(case).await?;
+            let meanwhile =
+                if wedged { "answers nothing else meanwhile" } else { "still answers other requests" };
+            charge.message = format!("{}; it {meanwhile}", charge.message);
+        }
+        let case = match schema {
+            Some(schema) if reproduced.always() => self.minimise(case, &wanted, schema, &patience).await?,
+            _ => case.clone(),
+        };
+        Ok(Confirmed::Finding { charge: Box::new(charge), case, reproduced })
+    }
+
+    fn id(&self, case: &Case, charge: &Charge) -> FindingId {
+        Origin::new(self.server, &charge.kind, &case.subject, &charge.cause).id()
+    }
+
+    /// Performs the case on a fresh server; gives the charge if it is the one that is wanted.
+    async fn try_fresh(
+        &mut self,
+        case: &Case,
+        wanted: &FindingId,
+        patience: &Patience,
+    ) -> Result<Option<Charge>, ConnectError> {
+        self.runner.rest().await;
+        self.try_on(case, wanted, patience).await
+    }
+
+    /// The same on whatever server there is.
+    async fn try_on(
+        &mut self,
+        case: &Case,
+        wanted: &FindingId,
+        patience: &Patience,
+    ) -> Result<Option<Charge>, ConnectError> {
+        let recording = self.runner.perform(case, patience).await?;
+        let charges = judge(case, &recording, &observe(&recording), self.context);
+        Ok(charges.into_iter().find(|charge| self.id(case, charge) == *wanted))
+    }
+
+    /// The smallest case of the same origin that is found within the bounds.
+    async fn minimise(
+        &mut self,
+        case: &Case,
+        wanted: &FindingId,
+        schema: &Schema,
+        patience: &Patience,
+    ) -> Result<Case, ConnectError> {
+        let Some(arguments) = case.arguments() else { return Ok(case.clone()) };
+        let until = Instant::now() + MINIMISING;
+        let mut shrinker = Shrinker::new(schema, arguments.clone(), Class::Any);
+        let mut smallest = case.clone();
+        for _ in 0..MAX_PROPOSALS {
+            let Some(proposal) = shrinker.next() else { break };
+            let smaller = with_arguments(case, proposal);
+            // A server that lives on is used again; the smallest case is proven on a fresh one at the end.
+            let fails = self.try_on(&smaller, wanted, patience).await?.is_some();
+            shrinker.keep(fails);
+            if fails {
+                smallest = smaller;
+            }
+            if Instant::now() >= until {
+                break;
+            }
+        }
+        // What was found small must hold once more; else the case as it was is the honest one.
+        let holds = self.try_fresh(&smallest, wanted, patience).await?.is_some();
+        Ok(if holds { smallest } else { case.clone() })
+    }
+
+    /// The argument whose size the time of a call grows with, if there is one.
+    async fn slows_with(&mut self, case: &Case) -> Result<Option<String>, ConnectError> {
+        let Some(arguments) = case.arguments().cloned() else { return Ok(None) };
+        for (pointer, size) in sizes(&arguments, self.tool).into_iter().take(MAX_PLACES) {
+            let mut small = 1;
+            while small < size {
+                match self.time(case, &arguments, &pointer, small).await? {
+                    Some(time) if time >= MEASURABLE => {
+                        let double = self.time(case, &arguments, &pointer, small * 2).await?;
+                        let grows =
+                            double.is_none_or(|double| double.as_secs_f64() > 1.4 * time.as_secs_f64());
+                        if grows {
+                            return Ok(Some(pointer));
+                        }
+                        break;
+                    }
+                    Some(_) => small *= 4,
+                    None => break,
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// How long the call takes with one argument of this size; none without an answer.
+    async fn time(
+        &mut self,
+        case: &Case,
+        arguments: &Value,
+        pointer: &str,
+        size: u64,
+    ) -> Result<Option<Duration>, ConnectError> {
+        let mut arguments = arguments.clone();
+        match arguments.pointer_mut(pointer) {
+            Some(place @ Value::String(_)) => {
+                let text = place.as_str().unwrap_or_default();
+                *place = Value::from(text.chars().take(size as usize).collect::<String>());
+            }
+            Some(place) => *place = Value::from(size),
+            None => arguments[pointer.trim_start_matches('/')] = Value::from(size),
+        }
+        let patience = self.runner.patience().clone();
+        let recording = self.runner.perform(&with_arguments(case, arguments), &patience).await?;
+        let seen = observe(&recording);
+        let answered =
+            seen.steps.last().filter(|step| !matches!(step.answer, Answer::Silent | Answer::Gone { .. }));
+        Ok(answered.map(|step| step.took))
+    }
+}
+
+fn with_arguments(case: &Case, arguments: Value) -> Case {
+    let mut case = case.clone();
+    if let Some(Step::Call { params, .. }) = case.steps.first_mut() {
+        params.insert("arguments".to_owned(), arguments);
+    }
+    case
+}
+
+/// Places of numbers and long texts, with their sizes; only the top level and one below. A number that was left out may
+/// stand at a default of the tool's own, so those count too.
+fn sizes(arguments: &Value, tool: Option<&Tool>) -> Vec<(String, u64)> {
+    let size = |value: &Value| match value {
+        Value::Number(number) => {
+            number.as_f64().map(|number| number.abs().min(1e15) as u64).filter(|size| *size > 1)
+        }
+        Value::String(text) => Some(text.chars().count() as u64).filter(|size| *size > 64),
+        _ => None,
+    };
+    let mut found = Vec::new();
+    for (key, value) in arguments.as_object().into_iter().flatten() {
+        let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+        found.extend(size(value).map(|size| (pointer.clone(), size)));
+        for (key, value) in value.as_object().into_iter().flatten() {
+            let inner = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+            found.extend(size(value).map(|size| (inner, size)));
+        }
+    }
+    let absent = tool.map(Tool::arguments).unwrap_or_default().into_iter();
+    let absent = absent.filter(|argument| matches!(argument.kind, Some("integer" | "number")));
+    let absent = absent
+        .filter(|argument| arguments.get(argument.name).is_none() && !argument.name.contains(['/', '~']));
+    found.extend(absent.map(|argument| (format!("/{}", argument.name), ASSUMED)));
+    found
+}
+
+fn seconds(patience: &Patience) -> String {
+    format!("{}s", patience.plain().as_secs_f64())
+}

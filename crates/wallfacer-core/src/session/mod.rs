@@ -1,0 +1,9 @@
+//! Ties the steps together: the only place where what was seen decides what is done next.
+
+mod confirm;
+mod examine;
+mod fuzz;
+mod shard;
+
+pub use examine::examine;
+pub use fuzz::{FuzzError, FuzzOptions, fuzz};
