@@ -1,20 +1,18 @@
-//! [`Finding`] in, the same without secrets out, fit for the disk and every report; and back, for a replay.
+//! [`Finding`] in, the same without secrets out, fit for the disk and every report.
 //!
 //! Real secrets go by their value, wherever they stand. What merely looks like one goes from what the server said,
 //! but not from what we made ourselves: a hostile value under `token` is no secret, and without it nothing replays.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
-use regex::{Captures, Regex};
 use serde_json::Value;
 
 use super::disclosure::disclosures;
 use super::payload::{Payload, edit_strings, payloads};
-use super::secrets::{Secrets, key, replay_variable};
-use super::wording::pattern;
+use super::secrets::{Secrets, key};
+use super::substitution::Substitution;
 use super::{Finding, Repro};
 use crate::plan::Subject;
 use crate::target::is_secret_name;
@@ -27,13 +25,22 @@ const SHORTEST: usize = 6;
 #[derive(Debug, Clone, Default)]
 pub struct Redaction {
     secrets: Secrets,
+    /// The secrets as they are sent, and so that they can be put back.
+    plain: Substitution,
+    /// The secrets as they look elsewhere.
+    disguised: Substitution,
     foreign: BTreeSet<String>,
     own: BTreeSet<String>,
 }
 
 impl Redaction {
     pub fn new(secrets: Secrets) -> Redaction {
-        Redaction { secrets, ..Redaction::default() }
+        let (mut plain, mut disguised) = (Substitution::default(), Substitution::default());
+        for (value, name) in secrets.iter() {
+            plain.add(value, &placeholder(name));
+            disguises(value).iter().for_each(|form| disguised.add(form, &placeholder(name)));
+        }
+        Redaction { secrets, plain, disguised, foreign: BTreeSet::new(), own: BTreeSet::new() }
     }
 
     /// Values of payloads that we did not make: learned from replies, or written by the user into a rule. Where one
@@ -58,7 +65,7 @@ impl Redaction {
             *text = pass.said(text);
         }
         for name in names(finding) {
-            *name = self.without_secrets(name);
+            *name = self.plain.apply(name);
         }
     }
 
@@ -66,43 +73,6 @@ impl Redaction {
     pub fn text(&self, text: &str) -> String {
         Pass::new(self).said(text)
     }
-
-    fn without_secrets(&self, text: &str) -> String {
-        let all = self.secrets.longest_first();
-        all.iter().fold(text.to_owned(), |text, (value, name)| text.replace(value, &placeholder(name)))
-    }
-
-    fn is_disguised_in(&self, text: &str) -> bool {
-        let all = self.secrets.longest_first();
-        all.iter().flat_map(|(value, _)| disguises(value)).any(|form| text.contains(&form))
-    }
-}
-
-/// Puts the secrets back into the repro of a finding; `lookup` knows variables by name. Gives the variables that are
-/// missing.
-pub fn restore(finding: &mut Finding, lookup: impl Fn(&str) -> Option<String>) -> Vec<String> {
-    static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| pattern(r"<redacted:(?P<name>[^<>]{1,100})>"));
-    let mut missing = BTreeSet::new();
-    let mut put_back = |text: &str| {
-        let value = |found: &Captures<'_>| {
-            let variable = replay_variable(&found["name"]);
-            lookup(&variable).unwrap_or_else(|| {
-                missing.insert(variable);
-                found[0].to_owned()
-            })
-        };
-        PLACEHOLDER.replace_all(text, value).into_owned()
-    };
-    if let Repro::Replayable { case, .. } = &mut finding.repro {
-        for payload in payloads(case) {
-            match payload {
-                Payload::Values(value) => edit_strings(value, &mut |_, text| put_back(text)),
-                Payload::Text(text) => *text = put_back(text),
-                Payload::Bytes(_) => {}
-            }
-        }
-    }
-    missing.into_iter().collect()
 }
 
 /// One finding on its way, so that one secret has one name in all of it.
@@ -110,17 +80,16 @@ struct Pass<'a> {
     redaction: &'a Redaction,
     /// All that have a name, also those that were only guessed.
     names: Secrets,
-    /// Those that go by their value: the real ones, and what of the payload is a secret.
-    known: Secrets,
+    /// What of the payload is a secret, though it is none of the real ones.
+    found: Substitution,
     /// Texts that are in sight anyway, one a line.
     kept: String,
 }
 
 impl<'a> Pass<'a> {
     fn new(redaction: &'a Redaction) -> Pass<'a> {
-        let secrets = &redaction.secrets;
         let kept = redaction.own.iter().fold(String::new(), |kept, own| kept + own + "\n");
-        Pass { redaction, names: secrets.clone(), known: secrets.clone(), kept }
+        Pass { redaction, names: redaction.secrets.clone(), found: Substitution::default(), kept }
     }
 
     fn repro(&mut self, repro: &mut Repro) {
@@ -133,8 +102,8 @@ impl<'a> Pass<'a> {
                     self.hides_a_secret(value)
                 }
                 Payload::Text(text) => {
-                    *text = self.redaction.without_secrets(text);
-                    self.redaction.is_disguised_in(text)
+                    *text = self.sent(None, text);
+                    self.redaction.disguised.occurs_in(text)
                 }
                 Payload::Bytes(encoded) => self.is_within_bytes(encoded),
             };
@@ -147,46 +116,42 @@ impl<'a> Pass<'a> {
 
     /// A text of a payload, and the name under which it stands.
     fn sent(&mut self, under: Option<&str>, text: &str) -> String {
-        let clean = self.redaction.without_secrets(text);
+        let clean = self.redaction.plain.apply(text);
         if !self.redaction.foreign.contains(text) {
             self.kept.extend([text, "\n"]);
             return clean;
         }
-        let shown = match under.filter(|name| is_secret_name(name) && clean == text && !text.is_empty()) {
-            Some(name) => self.placeholder(name, text),
+        match under.filter(|name| is_secret_name(name) && clean == text && !text.is_empty()) {
+            Some(name) => {
+                let shown = self.placeholder(name, text);
+                if text.len() >= SHORTEST {
+                    self.found.add(text, &shown);
+                }
+                shown
+            }
             None => self.guessed(&clean),
-        };
-        self.known = self.names.clone();
-        shown
+        }
     }
 
     /// A text of the server's, or one of ours that repeats it.
     fn said(&mut self, text: &str) -> String {
-        let all = self.known.longest_first();
-        let all = all.into_iter().filter(|(value, _)| value.len() >= SHORTEST || self.is_real(value));
-        let shown = all.fold(text.to_owned(), |text, (value, name)| {
-            let forms = std::iter::once(value.to_owned()).chain(disguises(value));
-            forms.fold(text, |text, form| text.replace(&form, &placeholder(name)))
-        });
+        let Redaction { plain, disguised, .. } = self.redaction;
+        let shown =
+            [plain, disguised, &self.found].iter().fold(text.to_owned(), |text, all| all.apply(&text));
         self.guessed(&shown)
     }
 
-    fn is_real(&self, value: &str) -> bool {
-        self.redaction.secrets.name(value).is_some()
-    }
-
+    /// What looks like a secret goes, unless it is in sight anyway or gone already.
     fn guessed(&mut self, text: &str) -> String {
         let mut shown = String::with_capacity(text.len());
         let mut end = 0;
         for found in disclosures(text) {
             let value = &text[found.at.clone()];
-            if self.kept.contains(value) || value.contains(BEGINNING) {
-                // In sight anyway, or done already.
-                continue;
+            if !self.kept.contains(value) && !value.contains(BEGINNING) {
+                shown.push_str(&text[end..found.at.start]);
+                shown.push_str(&self.placeholder(&found.name, value));
+                end = found.at.end;
             }
-            shown.push_str(&text[end..found.at.start]);
-            shown.push_str(&self.placeholder(&found.name, value));
-            end = found.at.end;
         }
         shown.push_str(&text[end..]);
         shown
@@ -199,22 +164,23 @@ impl<'a> Pass<'a> {
 
     /// Numbers that are secrets, and texts that hold one in disguise.
     fn hides_a_secret(&self, value: &Value) -> bool {
+        let disguised = &self.redaction.disguised;
         match value {
             Value::Null | Value::Bool(_) => false,
             Value::Number(number) => self.redaction.secrets.name(&number.to_string()).is_some(),
-            Value::String(text) => self.redaction.is_disguised_in(text),
+            Value::String(text) => disguised.occurs_in(text),
             Value::Array(items) => items.iter().any(|item| self.hides_a_secret(item)),
-            Value::Object(members) => members
-                .iter()
-                .any(|(key, value)| self.redaction.is_disguised_in(key) || self.hides_a_secret(value)),
+            Value::Object(members) => {
+                members.iter().any(|(key, value)| disguised.occurs_in(key) || self.hides_a_secret(value))
+            }
         }
     }
 
     fn is_within_bytes(&self, encoded: &str) -> bool {
         let bytes = STANDARD.decode(encoded).unwrap_or_default();
-        let all = self.redaction.secrets.longest_first();
-        all.iter().any(|(value, _)| bytes.windows(value.len()).any(|part| part == value.as_bytes()))
-            || self.redaction.is_disguised_in(&String::from_utf8_lossy(&bytes))
+        let text = String::from_utf8_lossy(&bytes);
+        let Redaction { plain, disguised, .. } = self.redaction;
+        plain.occurs_in(&text) || disguised.occurs_in(&text)
     }
 }
 

@@ -45,12 +45,9 @@ impl Secrets {
         self.names.get(value).map(String::as_str)
     }
 
-    /// Value and name, the longest value first, so that no rest of one is left where another begins alike.
-    pub(super) fn longest_first(&self) -> Vec<(&str, &str)> {
-        let mut all: Vec<_> =
-            self.names.iter().map(|(value, name)| (value.as_str(), name.as_str())).collect();
-        all.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
-        all
+    /// Value and name.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.names.iter().map(|(value, name)| (value.as_str(), name.as_str()))
     }
 
     fn free_name(&self, name: &str) -> String {

@@ -1,6 +1,6 @@
 use super::*;
-use crate::findings::Evidence;
 use crate::findings::finding::examples::crash;
+use crate::findings::{Evidence, restore};
 use crate::plan::{Case, Intent, RawFrame, Step};
 use serde_json::json;
 
@@ -169,7 +169,8 @@ fn taking_secrets_out_twice_is_like_once() {
 #[test]
 fn a_secret_that_is_a_word_of_ours_does_not_break_a_finding() {
     let mut secrets = Secrets::default();
-    for word in ["critical", "crash", "tools/call", "arguments", "search", "replayable"] {
+    for word in ["critical", "crash", "tools/call", "arguments", "search", "replayable", "redacted", "MODE_2"]
+    {
         secrets.add("mode", word);
     }
     let mut finding = crash("search", json!({ "q": "x" }));
