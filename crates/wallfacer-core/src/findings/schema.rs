@@ -10,12 +10,16 @@ pub fn finding_schema() -> Value {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let optional = |description: &str| json!({ "type": ["string", "null"], "description": description });
     let properties = json!({
-        "id": { "type": "string", "pattern": "^[0-9a-f]{16}$", "description": "The hash of what makes it this bug: server, kind, subject and cause." },
+        "id": {
+            "type": "string",
+            "pattern": "^[0-9a-f]{16}$",
+            "description": "The hash of what makes it this bug: server, kind, subject and cause.",
+        },
         "kind": kind(),
         "severity": { "enum": Severity::ALL.map(Severity::as_str) },
         "tool": optional("The tool it is about; null where it is not about one."),
         "subject": subject(),
-        "tools": { "type": "array", "items": { "type": "string" }, "description": "Where one cause shows in many tools: all of them." },
+        "tools": words("Where one cause shows in many tools: all of them."),
         "message": text("One sentence."),
         "details": text("More of it."),
         "evidence": list(&["label", "text"], json!({
@@ -75,6 +79,10 @@ fn list(required: &[&str], properties: Value) -> Value {
     json!({ "type": "array", "items": object(required, properties) })
 }
 
+fn words(description: &str) -> Value {
+    json!({ "type": "array", "items": { "type": "string" }, "description": description })
+}
+
 /// One form for each kind: its name, and what only it has.
 fn kind() -> Value {
     let text = || json!({ "type": "string" });
@@ -108,8 +116,15 @@ fn repro() -> Value {
     let replayable = object(
         &["case", "original_bytes"],
         json!({
-            "case": { "type": "object", "description": "What `wallfacer replay` does. Long repetitions stand as recipes, secrets as `<redacted:NAME>`." },
-            "original_bytes": { "type": "integer", "minimum": 0, "description": "The size of the payload before it was made smaller." },
+            "case": {
+                "type": "object",
+                "description": "What is replayed. Long repetitions stand as recipes, secrets as `<redacted:NAME>`.",
+            },
+            "original_bytes": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "The size of the payload before it was made smaller.",
+            },
         }),
     );
     let not = object(&["reason"], json!({ "reason": { "type": "string" } }));
@@ -119,7 +134,6 @@ fn repro() -> Value {
 }
 
 fn target() -> Value {
-    let words = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
     json!({
         "type": ["object", "null"],
         "description": "What was started or reached, without secrets.",
