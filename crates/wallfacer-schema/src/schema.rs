@@ -25,6 +25,8 @@ pub struct Schema {
     ignored: Vec<Ignored>,
     limits: Limits,
     planner: Planner,
+    /// The goal that every plain value starts from, so that it is not looked up each time.
+    root: Option<GoalId>,
 }
 
 impl Schema {
@@ -35,7 +37,10 @@ impl Schema {
 
     pub fn compile_with(document: &Value, limits: Limits) -> Result<Schema, CompileError> {
         let compiled = compile::compile(document, &limits)?;
-        Ok(Schema { nodes: compiled.nodes, ignored: compiled.ignored, limits, planner: Planner::default() })
+        let planner = Planner::default();
+        let planning = Planning { nodes: &compiled.nodes, limits: &limits, planner: &planner };
+        let root = planning.goal(vec![Item::Must(ROOT)]);
+        Ok(Schema { nodes: compiled.nodes, ignored: compiled.ignored, limits, planner, root })
     }
 
     /// Keywords that had to be left out of account, because no draft gives them a meaning as they are written.
@@ -112,7 +117,7 @@ impl Schema {
     }
 
     pub(crate) fn root_goal(&self, hard: bool) -> Result<GoalId, Unable> {
-        let items = if hard { vec![Item::Hard, Item::Must(ROOT)] } else { vec![Item::Must(ROOT)] };
-        self.planning().goal(items).ok_or_else(|| self.planning().too_intricate())
+        let goal = if hard { self.planning().goal(vec![Item::Hard, Item::Must(ROOT)]) } else { self.root };
+        goal.ok_or_else(|| self.planning().too_intricate())
     }
 }

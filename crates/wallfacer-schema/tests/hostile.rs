@@ -290,3 +290,22 @@ fn long_chains_of_dependencies_end_soon() {
     assert!(compiled.valid(&mut Choices::seeded(1), &Pool::new()).is_ok());
     assert!(start.elapsed() < SOON, "took {:?}", start.elapsed());
 }
+
+#[test]
+fn many_patterns_end_soon() {
+    let patterns: serde_json::Map<String, Value> =
+        (0..800).map(|n| (format!("^[a-f]{{1,9}}{n}$"), json!({"type": "integer"}))).collect();
+    let _ = soon(&json!({"type": "object", "patternProperties": patterns, "minProperties": 3}));
+}
+
+#[test]
+fn many_dependent_schemas_end_soon() {
+    let dependent: serde_json::Map<String, Value> =
+        (0..800).map(|n| (format!("k{n}"), json!({"required": [format!("k{}", n + 1)]}))).collect();
+    let _ = soon(&json!({"type": "object", "dependentSchemas": dependent}));
+}
+
+#[test]
+fn a_pattern_of_many_letters_of_all_scripts_is_supported() {
+    values(&json!({"type": "string", "pattern": "^[\\p{L}\\p{N} ]{1,100}$"}), 20);
+}

@@ -8,12 +8,13 @@ use crate::{
     field::kind,
     format::Format,
     node::{ArrayRules, Condition, Contains, Node, NodeId, NumberRules, ObjectRules, StringRules},
-    pattern::Pattern,
     pointer,
     types::Types,
 };
 use serde_json::{Map, Number, Value};
-use std::sync::Arc;
+
+/// Defaults and examples kept for one schema.
+const MAX_SAMPLES: usize = 32;
 
 pub(super) fn read<'d>(
     compiler: &mut Compiler<'_, 'd>,
@@ -112,6 +113,7 @@ impl<'d> Reader<'_, '_, 'd> {
                 None => {}
             }
         }
+        node.hints.samples.truncate(MAX_SAMPLES);
         let described = self.text("description").or(self.text("title")).unwrap_or("");
         node.hints.kind = kind::of_field(&field_name(&self.location.at), described);
     }
@@ -167,7 +169,7 @@ impl<'d> Reader<'_, '_, 'd> {
         let rules = StringRules {
             min_length: self.count("minLength"),
             max_length: self.count("maxLength"),
-            pattern: self.text("pattern").map(|text| Arc::new(Pattern::parse(text))),
+            pattern: self.text("pattern").map(|text| self.compiler.pattern(text)),
             format: self.text("format").and_then(|name| Format::of_name(name, self.draft)),
             content: Format::of_content(
                 self.text("contentMediaType"),
@@ -235,7 +237,7 @@ impl<'d> Reader<'_, '_, 'd> {
             ..ObjectRules::default()
         };
         for (text, schema) in self.keyed("patternProperties")? {
-            rules.patterns.push((Arc::new(Pattern::parse(&text)), schema));
+            rules.patterns.push((self.compiler.pattern(&text), schema));
         }
         if self.draft >= Draft::Six {
             rules.names = self.schema("propertyNames")?;

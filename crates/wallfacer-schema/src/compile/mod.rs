@@ -10,9 +10,13 @@ use crate::{
     error::CompileError,
     limits::Limits,
     node::{Node, NodeId},
+    pattern::Pattern,
 };
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::Arc,
+};
 
 /// A keyword that was written in a way no draft knows, and therefore left out of account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +61,7 @@ pub(crate) struct Compiler<'c, 'd> {
     /// Dynamic scopes met so far: resources from the outermost in; number 0 is the empty one.
     scopes: Vec<Vec<usize>>,
     scope_numbers: BTreeMap<Vec<usize>, usize>,
+    patterns: BTreeMap<String, Arc<Pattern>>,
 }
 
 impl<'c, 'd> Compiler<'c, 'd> {
@@ -70,11 +75,22 @@ impl<'c, 'd> Compiler<'c, 'd> {
             waiting: VecDeque::new(),
             scopes: vec![Vec::new()],
             scope_numbers: BTreeMap::from([(Vec::new(), 0)]),
+            patterns: BTreeMap::new(),
         }
     }
 
     pub(crate) fn scope(&self, number: usize) -> &[usize] {
         &self.scopes[number]
+    }
+
+    /// Each expression is compiled once, however often it is written.
+    pub(crate) fn pattern(&mut self, text: &str) -> Arc<Pattern> {
+        if let Some(known) = self.patterns.get(text) {
+            return Arc::clone(known);
+        }
+        let pattern = Arc::new(Pattern::parse(text, self.patterns.len()));
+        self.patterns.insert(text.to_owned(), Arc::clone(&pattern));
+        pattern
     }
 
     /// The node for a place, made and queued when it is new.

@@ -114,6 +114,12 @@ impl<'n> Judge<'n> {
         holds
     }
 
+    /// Counts work that is not a schema of its own.
+    fn spend(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_sub(steps);
+        self.used = self.used.saturating_add(steps);
+    }
+
     fn holds_here(&mut self, schema: NodeId, value: &Value, marks: Option<&mut Marks>) -> bool {
         let nodes = self.nodes;
         let node = &nodes[schema.0 as usize];

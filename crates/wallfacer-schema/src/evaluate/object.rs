@@ -41,6 +41,7 @@ impl Judge<'_> {
             known = true;
             holds &= self.inside(name, |judge| judge.holds(schema, member, None));
         }
+        self.spend(rules.patterns.len());
         for (pattern, schema) in &rules.patterns {
             match pattern.matches(name) {
                 Some(true) => {

@@ -10,6 +10,9 @@ use crate::{
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 
+/// Comparing so many members of an enumeration counts as one step.
+const MEMBERS_PER_STEP: usize = 32;
+
 impl Judge<'_> {
     pub(super) fn scalar(&mut self, node: &Node, value: &Value) -> bool {
         let mut holds = true;
@@ -23,6 +26,7 @@ impl Judge<'_> {
         {
             holds = self.broken(Rule::Const, || "is not the one constant allowed".to_owned());
         }
+        self.spend(node.members.as_ref().map_or(0, Vec::len) / MEMBERS_PER_STEP);
         if let Some(members) = &node.members
             && !members.iter().any(|member| equal(member, value))
         {

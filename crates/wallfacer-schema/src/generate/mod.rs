@@ -19,6 +19,8 @@ use serde_json::Value;
 
 /// From this depth on only what must be there is made.
 const SOFT_DEPTH: usize = 5;
+/// Choices that may follow each other at one place; each takes some stack.
+const MAX_OPEN_CHOICES: usize = 150;
 /// From so many values on only what must be there is made.
 const SOFT_NODES: usize = 250;
 
@@ -29,6 +31,7 @@ pub(crate) struct Maker<'m> {
     steps: usize,
     nodes: usize,
     depth: usize,
+    open_choices: usize,
     /// Where the value being made stands, kept only when the pool may ask for it.
     path: String,
     name: String,
@@ -37,7 +40,8 @@ pub(crate) struct Maker<'m> {
 impl<'m> Maker<'m> {
     pub(crate) fn new(planning: Planning<'m>, choices: &'m mut Choices, pool: &'m Pool) -> Self {
         let steps = planning.limits.steps;
-        Maker { planning, choices, pool, steps, nodes: 0, depth: 0, path: String::new(), name: String::new() }
+        let (path, name) = (String::new(), String::new());
+        Maker { planning, choices, pool, steps, nodes: 0, depth: 0, open_choices: 0, path, name }
     }
 
     /// With fewer steps than the limits allow, where many values share them.
@@ -53,7 +57,16 @@ impl<'m> Maker<'m> {
         self.count_step()?;
         match &*self.planning.plan(goal) {
             Plan::Impossible(unable) => Err(unable.clone()),
-            Plan::Choice(branches) => self.choose(branches),
+            Plan::Choice(branches) => {
+                if self.open_choices >= MAX_OPEN_CHOICES {
+                    let why = format!("more than {MAX_OPEN_CHOICES} choices at one place");
+                    return Err(Unable::too_large("", why));
+                }
+                self.open_choices += 1;
+                let chosen = self.choose(branches);
+                self.open_choices -= 1;
+                chosen
+            }
             Plan::Shape(shape) => self.make_shape(shape),
         }
     }
@@ -177,12 +190,14 @@ impl<'m> Maker<'m> {
             return Err(Unable::too_large(at, why));
         }
         self.depth += 1;
+        let open_choices = std::mem::take(&mut self.open_choices);
         let kept = (!self.pool.is_empty()).then(|| self.enter(name));
         let made = make(self);
         if let Some((length, name)) = kept {
             self.path.truncate(length);
             self.name = name;
         }
+        self.open_choices = open_choices;
         self.depth -= 1;
         made
     }

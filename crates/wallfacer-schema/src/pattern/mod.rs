@@ -12,8 +12,15 @@ use fancy_regex::Regex;
 
 /// Steps back that the engine may take for one string; enough for real patterns, little for catastrophic ones.
 const BACKTRACKS: usize = 20_000;
-/// Size of a compiled expression, in bytes; `(a{1000}){1000}` shall not fill memory.
-const ENGINE_SIZE: usize = 1 << 20;
+/// Size of a compiled expression, in bytes: `[\p{L} ]{1,100}` needs megabytes, but many such shall not fill memory.
+const LARGE_ENGINE: usize = 8 << 20;
+const SMALL_ENGINE: usize = 128 << 10;
+/// So many expressions of a document may be large.
+const LARGE_ENGINES: usize = 16;
+/// And so many there may be in all.
+const ENGINES: usize = 2_000;
+/// What an engine may remember while it runs, in bytes.
+const ENGINE_CACHE: usize = 256 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Pattern {
@@ -22,8 +29,14 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    pub(crate) fn parse(text: &str) -> Pattern {
-        Pattern { text: text.to_owned(), compiled: compile(text) }
+    /// `earlier` is the number of expressions that the document had before this one.
+    pub(crate) fn parse(text: &str, earlier: usize) -> Pattern {
+        let compiled = match earlier {
+            0..LARGE_ENGINES => compile(text, LARGE_ENGINE),
+            LARGE_ENGINES..ENGINES => compile(text, SMALL_ENGINE),
+            _ => Err(format!("the document has more than {ENGINES} patterns")),
+        };
+        Pattern { text: text.to_owned(), compiled }
     }
 
     /// Why this pattern cannot be used, if so.
@@ -60,11 +73,12 @@ pub(crate) fn is_regex(text: &str) -> bool {
     parse::parse(text).is_ok()
 }
 
-fn compile(text: &str) -> Result<(Ast, Regex), String> {
+fn compile(text: &str, size: usize) -> Result<(Ast, Regex), String> {
     let ast = parse::parse(text)?;
     let engine = fancy_regex::RegexBuilder::new(&print::print(&ast))
         .backtrack_limit(BACKTRACKS)
-        .delegate_size_limit(ENGINE_SIZE)
+        .delegate_size_limit(size)
+        .delegate_dfa_size_limit(ENGINE_CACHE)
         .build()
         .map_err(|error| error.to_string())?;
     Ok((ast, engine))
@@ -75,7 +89,7 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, string: &str) -> bool {
-        let pattern = Pattern::parse(pattern);
+        let pattern = Pattern::parse(pattern, 0);
         assert_eq!(pattern.fault(), None, "{}", pattern.text);
         pattern.matches(string).expect("decided")
     }
@@ -117,7 +131,7 @@ mod tests {
     #[test]
     fn what_is_no_expression_has_a_fault() {
         for text in ["(", "a**", "[z-a]", r"\Z", "a{3,1}", "(?P<x>a)", "[", "\\"] {
-            assert!(Pattern::parse(text).fault().is_some(), "{text}");
+            assert!(Pattern::parse(text, 0).fault().is_some(), "{text}");
         }
     }
 
@@ -135,7 +149,7 @@ mod tests {
             "^$",
             "",
         ] {
-            let pattern = Pattern::parse(text);
+            let pattern = Pattern::parse(text, 0);
             let mut choices = Choices::seeded(7);
             for length in 0..40 {
                 let string = pattern.write(&mut choices, length).expect("a string");
@@ -146,13 +160,13 @@ mod tests {
 
     #[test]
     fn a_catastrophic_pattern_ends_undecided_or_decided_but_soon() {
-        let pattern = Pattern::parse(r"^(?=a)(a+)+\1$");
+        let pattern = Pattern::parse(r"^(?=a)(a+)+\1$", 0);
         let string = format!("{}b", "a".repeat(60));
         assert_ne!(pattern.matches(&string), Some(true));
     }
 
     #[test]
     fn an_expression_that_would_fill_memory_is_refused() {
-        assert!(Pattern::parse("((a{1000}){1000}){1000}").fault().is_some());
+        assert!(Pattern::parse("((a{1000}){1000}){1000}", 0).fault().is_some());
     }
 }

@@ -19,6 +19,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+/// Goals have a few demands each; with hundreds in every one of them, fewer goals are remembered.
+const DEMANDS_PER_GOAL: usize = 50;
+
+/// Demands of one goal up to which branches are looked into before they are chosen.
+const LOOKED_AHEAD: usize = 150;
+
 /// A set of demands that has been given a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct GoalId(u32);
@@ -48,6 +54,8 @@ struct Table {
     numbers: HashMap<Arc<[Item]>, GoalId>,
     goals: Vec<Arc<[Item]>>,
     plans: Vec<Option<Arc<Plan>>>,
+    /// Demands in all goals together.
+    demands: usize,
 }
 
 /// What planning reads: the compiled schema and its limits, with the planner that remembers.
@@ -67,9 +75,11 @@ impl<'s> Planning<'s> {
         if let Some(&known) = table.numbers.get(items.as_slice()) {
             return Some(known);
         }
-        if table.goals.len() >= self.limits.plans {
+        let room = self.limits.plans.saturating_mul(DEMANDS_PER_GOAL);
+        if table.goals.len() >= self.limits.plans || table.demands + items.len() > room {
             return None;
         }
+        table.demands += items.len();
         let id = GoalId(table.goals.len() as u32);
         let items: Arc<[Item]> = items.into();
         table.numbers.insert(Arc::clone(&items), id);
@@ -110,7 +120,10 @@ impl<'s> Planning<'s> {
         for alternative in flat.alternatives(open, self.nodes) {
             let items: Vec<Item> = flat.without(open).chain(alternative).collect();
             let possible = Flat::of(&items, self.nodes).and_then(|flat| {
-                shape::check(self, &flat)?;
+                // With very many demands, looking ahead costs more than finding out later.
+                if flat.iter().count() <= LOOKED_AHEAD {
+                    shape::check(self, &flat)?;
+                }
                 Ok(flat.height(self.nodes))
             });
             match possible {
