@@ -31,7 +31,7 @@ impl Given {
             match step {
                 Step::Call { params, .. } => params.values().for_each(|value| given.add(value)),
                 Step::Raw(frame) => given.add_text(&String::from_utf8_lossy(&frame.bytes)),
-                Step::Probe | Step::CloseInput | Step::Signal(_) | Step::Restart => {}
+                Step::Probe | Step::Pause(_) | Step::CloseInput | Step::Signal(_) | Step::Restart => {}
             }
         }
         given

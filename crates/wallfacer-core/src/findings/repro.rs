@@ -73,7 +73,7 @@ fn bytes(case: &Case) -> u64 {
     let step = |step: &Step| match step {
         Step::Call { params, .. } => serde_json::to_vec(params).map_or(0, |text| text.len()),
         Step::Raw(frame) => frame.bytes.len(),
-        Step::Probe | Step::CloseInput | Step::Signal(_) | Step::Restart => 0,
+        Step::Probe | Step::Pause(_) | Step::CloseInput | Step::Signal(_) | Step::Restart => 0,
     };
     case.steps.iter().map(|each| step(each) as u64).sum()
 }

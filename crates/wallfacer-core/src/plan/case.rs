@@ -63,6 +63,8 @@ pub enum Step {
     Raw(RawFrame),
     /// Send the cheapest valid request of the era: whatever came before, it must be answered.
     Probe,
+    /// Wait so many milliseconds, to see whether the server outlives what came before.
+    Pause(u64),
     /// Close the server's input.
     CloseInput,
     /// Send a signal to the server's process.

@@ -1,5 +1,7 @@
 //! One server from start to end, and the steps taken on it.
 
+use std::time::Duration;
+
 use serde_json::Map;
 use tokio::time::Instant;
 
@@ -9,6 +11,9 @@ use super::recording::{Recording, Taken};
 use crate::plan::{RawFrame, Step};
 use crate::target::Era;
 use crate::wire::{ConnectError, Connection, Connector, Happening, HeaderParams, Id, Server, Strays, Ticket};
+
+/// A stored case cannot keep us longer than this.
+const MAX_PAUSE: Duration = Duration::from_secs(10);
 
 /// A server that is there to be spoken to.
 #[derive(Debug)]
@@ -41,13 +46,15 @@ impl Life {
                 execute(&mut self.connection, &probe).await
             }
             Step::Raw(frame) => self.send_raw(frame, patience).await,
+            Step::Pause(ms) => self.afterwards("pause", Duration::from_millis(*ms).min(MAX_PAUSE)).await,
             Step::Signal(number) => {
                 let sent = self.connection.process().map(|process| process.signal(*number));
-                self.afterwards("signal", sent.is_some_and(|sent| sent.is_ok()), patience).await
+                let told = sent.is_some_and(|sent| sent.is_ok());
+                self.afterwards("signal", if told { patience.plain() } else { Duration::ZERO }).await
             }
             Step::CloseInput => {
-                let closed = self.connection.close_input();
-                self.afterwards("close input", closed, patience).await
+                let told = self.connection.close_input();
+                self.afterwards("close input", if told { patience.plain() } else { Duration::ZERO }).await
             }
             Step::Restart => unreachable!("the runner restarts"),
         }
@@ -99,15 +106,12 @@ impl Life {
         Taken { method: method.to_owned(), awaited: true, outcome, closed, took, strays }
     }
 
-    /// After being told to leave, a server may do so: that is waited for, but nothing hangs on it.
-    async fn afterwards(&mut self, what: &str, told: bool, patience: &Patience) -> Taken {
+    /// A server may leave now: that is waited for, but nothing hangs on it.
+    async fn afterwards(&mut self, what: &str, wait: Duration) -> Taken {
         let started = Instant::now();
-        let closed = match told {
-            true => match self.connection.next(started + patience.plain()).await {
-                Happening::Closed(closed) => Some(closed),
-                Happening::Answered(_) | Happening::Deadline => None,
-            },
-            false => None,
+        let closed = match self.connection.next(started + wait).await {
+            Happening::Closed(closed) => Some(closed),
+            Happening::Answered(_) | Happening::Deadline => None,
         };
         let strays = self.connection.take_strays();
         Taken {

@@ -15,6 +15,8 @@ use crate::wire::{Answered, Closed, ConnectError, Connector, Happening, HeaderPa
 
 /// Finished calls that are suspected too when a server dies and no call in flight explains it.
 const MEMORY: usize = 16;
+/// How long after its answer a server may die of it.
+const LATE_DEATH_MS: u64 = 300;
 /// Cases that are performed again, alone, because something came astray while they had company.
 const MAX_DOUBTFUL: usize = 256;
 /// How long a server may take to leave before it is made to.
@@ -251,7 +253,7 @@ impl Runner {
         let patience = self.patience.clone();
         for index in suspects {
             let recording = self.perform(&cases[*index], &patience).await?;
-            explained |= recording.steps.iter().any(Taken::is_fatal);
+            explained |= recording.steps.iter().any(explains_silence);
             foreman.take(*index, &cases[*index], recording);
         }
         if explained {
@@ -261,7 +263,7 @@ impl Runner {
         // still there.
         for index in finished {
             let mut case = cases[*index].clone();
-            case.steps.push(Step::Probe);
+            case.steps.extend([Step::Pause(LATE_DEATH_MS), Step::Probe]);
             let recording = self.perform(&case, &patience).await?;
             if recording.steps.iter().any(Taken::is_fatal) {
                 foreman.take(*index, &case, recording);
@@ -275,6 +277,11 @@ impl Runner {
     fn kill(&mut self) {
         self.life = None;
     }
+}
+
+/// Alone too it was fatal, or was answered in a way that nobody could match to it among others.
+fn explains_silence(taken: &Taken) -> bool {
+    taken.is_fatal() || matches!(taken.outcome, Some(Outcome::Broken { .. }))
 }
 
 fn remember(finished: &mut VecDeque<usize>, index: usize) {

@@ -188,7 +188,7 @@ impl Inquiry<'_> {
             Some(place) => *place = Value::from(size),
             None => arguments[pointer.trim_start_matches('/')] = Value::from(size),
         }
-        let patience = self.runner.patience().clone();
+        let patience = self.runner.patience().stretched(STRETCH + 1);
         let recording = self.runner.perform(&with_arguments(case, arguments), &patience).await?;
         let seen = observe(&recording);
         let answered =
