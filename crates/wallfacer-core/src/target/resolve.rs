@@ -169,7 +169,7 @@ mod tests {
     use crate::target::{EndpointKind, Inherit, Protocol, Source, Version};
     use std::time::Duration;
 
-    const DIRECTORY: &str = "/work/here";
+    const DIRECTORY: &str = "/srv/here";
 
     fn typed(command: &[&str]) -> Flags {
         Flags { command: command.iter().map(Into::into).collect(), ..Flags::default() }
@@ -226,7 +226,7 @@ mod tests {
             command.environment.set.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(set, ["A=1", "B=3", "C=a=b"]);
         assert_eq!(command.environment.inherit, Inherit::Only(vec![]));
-        assert_eq!(command.cwd.as_deref(), Some(Path::new("/work/here/sub")));
+        assert_eq!(command.cwd.as_deref(), Some(Path::new("/srv/here/sub")));
         assert_eq!(command.program, "/project/run");
         assert_eq!(target.protocol, Protocol::Fixed(Version::V2025_06_18));
         assert_eq!(target.timeouts.call, Duration::from_secs(1));
@@ -266,7 +266,7 @@ mod tests {
     fn a_program_typed_as_a_path_is_meant_from_here_and_not_from_its_new_directory() {
         let flags = Flags { cwd: Some("sub".into()), ..typed(&["./run"]) };
         let target = resolved(&flags, "").unwrap();
-        assert_eq!(target.reach.command().unwrap().program, "/work/here/run");
+        assert_eq!(target.reach.command().unwrap().program, "/srv/here/run");
         let flags = Flags { cwd: Some("sub".into()), ..typed(&["node"]) };
         assert_eq!(resolved(&flags, "").unwrap().reach.command().unwrap().program, "node");
     }
