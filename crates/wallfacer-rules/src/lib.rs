@@ -1,7 +1,7 @@
 //! The rule language: a YAML file in, verdicts about calls out. Nothing here waits, reads a file, prints or looks at a clock.
 //!
 //! ```text
-//! text ─ yaml ─▶ RuleFile ─ file, read ─▶ Rules ─ block ─▶ Rule ─ evaluate ─▶ Verdict
+//! text ─ yaml ─▶ RuleFile ─ load, read ─▶ Rules ─ block ─▶ Rule ─ evaluate ─▶ Verdict
 //! ```
 //!
 //! - [`RuleFile`] is a file as typed, every part with its place; [`Rules`] is what it means, with everything compiled.

@@ -47,7 +47,7 @@ impl Text {
             if let Some(inner) = placeholder(after) {
                 text.parts.push(Part::Placeholder(inner.trim().to_owned()));
                 rest = &after[inner.len() + 2..];
-            } else if is_reference(after.trim()) {
+            } else if is_reference(after.trim_start()) {
                 return Err(Unclosed(after.to_owned()));
             } else {
                 // Only one brace is taken, for `{{{name}}` is a brace and a placeholder.
@@ -120,8 +120,10 @@ impl fmt::Display for Text {
 /// What stands before `}}`, blanks included, if it is the name of a placeholder. `after` is what follows `{{`.
 pub(crate) fn placeholder(after: &str) -> Option<&str> {
     let near = &after.as_bytes()[..after.len().min(MAX_NAME_BYTES)];
-    let end = near.windows(2).position(|pair| pair == b"}}")?;
-    Some(&after[..end]).filter(|inner| is_word(inner.trim()) || is_reference(inner.trim()))
+    let end = near.iter().position(|byte| matches!(byte, b'{' | b'}'))?;
+    let inner = &after[..end];
+    let is_name = is_word(inner.trim()) || is_reference(inner.trim());
+    (is_name && after[end..].starts_with("}}")).then_some(inner)
 }
 
 /// Letters, digits and `_`.
@@ -132,9 +134,8 @@ pub(crate) fn is_word(word: &str) -> bool {
 
 /// `steps.` or `canary.` with anything behind it that holds no brace.
 fn is_reference(name: &str) -> bool {
-    name.split_once('.').is_some_and(|(first, rest)| {
-        DOTTED.contains(&first) && !rest.is_empty() && !rest.contains(['{', '}'])
-    })
+    let behind = |first: &&str| name.strip_prefix(*first).and_then(|rest| rest.strip_prefix('.'));
+    DOTTED.iter().find_map(behind).is_some_and(|rest| !rest.is_empty() && !rest.contains(['{', '}']))
 }
 
 #[cfg(test)]

@@ -106,6 +106,8 @@ fn texts_made_to_exhaust_are_answered_soon() {
         expression,
         pattern.to_owned(),
         format!("version: 4\nx: \"{}\"\n", "{{".repeat(200_000)),
+        format!("version: 4\nx: \"{}{}\"\n", "{{a".repeat(150_000), " ".repeat(400_000)),
+        format!("version: 4\nx: \"{}\"\n", "{{steps.a".repeat(80_000)),
         format!("version: 4\n{}", "# comment\n".repeat(100_000)),
         format!("version: 4\n{}", "key: value\n".repeat(80_000)),
         format!("a:\n{}", " ".repeat(900_000)),

@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// Everything an assertion can be asked about. What was not observed is `None`, and never an empty value.
+/// Values are no deeper than `serde_json` reads them, 128 levels.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     pub input: &'a Value,
