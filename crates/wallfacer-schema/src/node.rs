@@ -9,6 +9,12 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub u32);
 
+impl NodeId {
+    pub(crate) fn of(self, nodes: &[Node]) -> &Node {
+        &nodes[self.0 as usize]
+    }
+}
+
 /// Absent parts constrain nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Node {

@@ -31,7 +31,7 @@ fn height_of(node: &Node, nodes: &[Node]) -> u32 {
     if node.never {
         return NO_VALUE;
     }
-    let height = |id: &NodeId| nodes[id.0 as usize].height;
+    let height = |id: &NodeId| id.of(nodes).height;
     let mut least = 0;
     for group in [&node.any_of, &node.one_of] {
         least = least.max(group.iter().map(height).min().unwrap_or(0));

@@ -68,7 +68,7 @@ impl<'n> Judge<'n> {
     /// Only the node's own keywords: what it combines, refers to or makes conditional is left out.
     pub(crate) fn judge_leaf(&mut self, schema: NodeId, value: &Value) -> Judgement {
         self.memory.clear();
-        let node = &self.nodes[schema.0 as usize];
+        let node = schema.of(self.nodes);
         let holds = !node.never && self.leaf(node, value, None);
         self.judgement(holds)
     }
@@ -122,7 +122,7 @@ impl<'n> Judge<'n> {
 
     fn holds_here(&mut self, schema: NodeId, value: &Value, marks: Option<&mut Marks>) -> bool {
         let nodes = self.nodes;
-        let node = &nodes[schema.0 as usize];
+        let node = schema.of(nodes);
         if node.never {
             return self.broken(Rule::False, || "nothing is allowed here".to_owned());
         }

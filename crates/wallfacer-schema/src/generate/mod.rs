@@ -234,7 +234,7 @@ impl<'m> Maker<'m> {
     }
 
     fn gave_up(&self, failing: Option<NodeId>) -> Unable {
-        let node = failing.map(|id| &self.planning.nodes[id.0 as usize]);
+        let node = failing.map(|id| id.of(self.planning.nodes));
         let why = format!("no value found in {} tries", self.planning.limits.tries);
         Unable::unsupported(node.map_or("", |node| &node.at), node.map_or("search", keyword), why)
     }

@@ -52,15 +52,15 @@ impl Counts {
         for (id, rules) in rules(planning, flat) {
             let least = rules.min_items.unwrap_or(0).max(rules.contains.map_or(0, |contains| contains.min));
             if least > counts.min {
-                (counts.min, place) = (least, &planning.nodes[id.0 as usize].at);
+                (counts.min, place) = (least, &id.of(planning.nodes).at);
             }
             counts.cap(rules.max_items);
             if let Some(wanted) = rules.contains
                 && wanted.min > 0
-                && planning.nodes[wanted.schema.0 as usize].height == u32::MAX
+                && wanted.schema.of(planning.nodes).height == u32::MAX
             {
                 let why = "an item is wanted that cannot exist";
-                return Err(Unable::unsatisfiable(&planning.nodes[wanted.schema.0 as usize].at, why));
+                return Err(Unable::unsatisfiable(&wanted.schema.of(planning.nodes).at, why));
             }
         }
         for item in flat.iter() {
@@ -87,7 +87,7 @@ impl Counts {
 
     fn add_opposite(&mut self, planning: &Planning, item: Item) {
         let Item::Break(id, part) = item else { return };
-        let Some(rules) = &planning.nodes[id.0 as usize].array else { return };
+        let Some(rules) = &id.of(planning.nodes).array else { return };
         match part {
             Part::MinItems => self.cap(rules.min_items.map(|count| count.saturating_sub(1))),
             Part::MaxItems => self.min = self.min.max(rules.max_items.unwrap_or(0).saturating_add(1)),
@@ -122,15 +122,13 @@ impl Counts {
 
 fn rules<'s>(planning: &Planning<'s>, flat: &Flat) -> impl Iterator<Item = (NodeId, &'s ArrayRules)> {
     let nodes = planning.nodes;
-    flat.leaves().filter_map(move |id| Some((id, nodes[id.0 as usize].array.as_deref()?)))
+    flat.leaves().filter_map(move |id| Some((id, id.of(nodes).array.as_deref()?)))
 }
 
 fn broken_position(planning: &Planning, flat: &Flat) -> Option<usize> {
     flat.iter().find_map(|item| match item {
         Item::Break(_, Part::Prefix(index)) => Some(index as usize),
-        Item::Break(id, Part::Items) => {
-            planning.nodes[id.0 as usize].array.as_ref().map(|rules| rules.prefix.len())
-        }
+        Item::Break(id, Part::Items) => id.of(planning.nodes).array.as_ref().map(|rules| rules.prefix.len()),
         _ => None,
     })
 }
@@ -149,7 +147,7 @@ fn at(planning: &Planning, flat: &Flat, index: Option<usize>) -> Vec<Item> {
     }
     for item in flat.iter() {
         let Item::Break(id, part) = item else { continue };
-        let Some(rules) = &planning.nodes[id.0 as usize].array else { continue };
+        let Some(rules) = &id.of(planning.nodes).array else { continue };
         match (part, index) {
             (Part::Prefix(broken), Some(index)) if broken as usize == index => {
                 items.push(Item::Not(rules.prefix[index]));

@@ -27,15 +27,12 @@ impl Flat {
                 continue;
             }
             match item {
-                Item::Must(id) => open(&nodes[id.0 as usize], id, &mut waiting, &mut flat)?,
+                Item::Must(id) => open(id.of(nodes), id, &mut waiting, &mut flat)?,
                 Item::Not(id) => {
-                    let mut ways = negation::ways(&nodes[id.0 as usize], id);
+                    let mut ways = negation::ways(id.of(nodes), id);
                     match ways.len() {
                         0 => {
-                            return Err(Unable::unsatisfiable(
-                                &nodes[id.0 as usize].at,
-                                "`not` forbids everything",
-                            ));
+                            return Err(Unable::unsatisfiable(&id.of(nodes).at, "`not` forbids everything"));
                         }
                         1 => waiting.append(&mut ways[0]),
                         _ if hard => {
@@ -83,37 +80,33 @@ impl Flat {
             matches!(item, Item::AnyOf(_) | Item::OneOf(_) | Item::If(_) | Item::Depends(..) | Item::Not(_))
         });
         open.min_by_key(|item| match item {
-            Item::AnyOf(id) => nodes[id.0 as usize].any_of.len(),
-            Item::OneOf(id) => nodes[id.0 as usize].one_of.len(),
-            Item::Not(id) => negation::ways(&nodes[id.0 as usize], *id).len(),
+            Item::AnyOf(id) => id.of(nodes).any_of.len(),
+            Item::OneOf(id) => id.of(nodes).one_of.len(),
+            Item::Not(id) => negation::ways(id.of(nodes), *id).len(),
             _ => 2,
         })
     }
 
     pub(crate) fn alternatives(&self, item: Item, nodes: &[Node]) -> Vec<Vec<Item>> {
         match item {
-            Item::AnyOf(id) => {
-                nodes[id.0 as usize].any_of.iter().map(|&branch| vec![Item::Must(branch)]).collect()
-            }
-            Item::OneOf(id) => one_of(&nodes[id.0 as usize].one_of, self.is_hard()),
-            Item::If(id) => condition(&nodes[id.0 as usize]),
+            Item::AnyOf(id) => id.of(nodes).any_of.iter().map(|&branch| vec![Item::Must(branch)]).collect(),
+            Item::OneOf(id) => one_of(&id.of(nodes).one_of, self.is_hard()),
+            Item::If(id) => condition(id.of(nodes)),
             Item::Depends(id, index) => {
-                let dependent = nodes[id.0 as usize]
-                    .object
-                    .as_ref()
-                    .map(|rules| rules.dependent_schemas[index as usize].1);
+                let dependent =
+                    id.of(nodes).object.as_ref().map(|rules| rules.dependent_schemas[index as usize].1);
                 let mut present = vec![Item::Has(id, index)];
                 present.extend(dependent.map(Item::Must));
                 vec![vec![Item::Lacks(id, index)], present]
             }
-            Item::Not(id) => negation::ways(&nodes[id.0 as usize], id),
+            Item::Not(id) => negation::ways(id.of(nodes), id),
             _ => Vec::new(),
         }
     }
 
     /// The flattest value that may meet all of this, as far as the single schemas tell.
     pub(crate) fn height(&self, nodes: &[Node]) -> u32 {
-        self.leaves().map(|id| nodes[id.0 as usize].height).max().unwrap_or(0)
+        self.leaves().map(|id| id.of(nodes).height).max().unwrap_or(0)
     }
 }
 

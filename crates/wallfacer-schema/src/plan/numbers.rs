@@ -40,12 +40,12 @@ impl NumberShape {
         for item in flat.iter() {
             match item {
                 Item::Leaf(id) => {
-                    if let Some(rules) = &nodes[id.0 as usize].number {
+                    if let Some(rules) = &id.of(nodes).number {
                         shape.add(rules);
                     }
                 }
                 Item::Break(id, part) => {
-                    if let Some(rules) = &nodes[id.0 as usize].number {
+                    if let Some(rules) = &id.of(nodes).number {
                         shape.add_opposite(rules, part);
                     }
                 }

@@ -98,7 +98,7 @@ impl Keys {
         }
         for item in flat.iter() {
             let Item::Break(id, part) = item else { continue };
-            let Some(rules) = &planning.nodes[id.0 as usize].object else { continue };
+            let Some(rules) = &id.of(planning.nodes).object else { continue };
             match part {
                 Part::MinProperties => {
                     let most = rules.min_properties.map(|count| count.saturating_sub(1));
@@ -184,7 +184,7 @@ pub(crate) fn member(planning: &Planning, flat: &Flat, name: &str) -> Vec<Item> 
     }
     for item in flat.iter() {
         let Item::Break(id, part) = item else { continue };
-        let Some(rules) = &planning.nodes[id.0 as usize].object else { continue };
+        let Some(rules) = &id.of(planning.nodes).object else { continue };
         match part {
             Part::Property(index) => {
                 let broken = rules.properties.get_index(index as usize);
@@ -204,12 +204,12 @@ pub(crate) fn member(planning: &Planning, flat: &Flat, name: &str) -> Vec<Item> 
 
 fn rules<'s>(planning: &Planning<'s>, flat: &Flat) -> impl Iterator<Item = (NodeId, &'s ObjectRules)> {
     let nodes = planning.nodes;
-    flat.leaves().filter_map(move |id| Some((id, nodes[id.0 as usize].object.as_deref()?)))
+    flat.leaves().filter_map(move |id| Some((id, id.of(nodes).object.as_deref()?)))
 }
 
 /// The schema to name when keys contradict each other: the last that speaks of objects.
 fn place<'s>(planning: &Planning<'s>, flat: &Flat) -> &'s str {
-    rules(planning, flat).last().map_or("", |(id, _)| &planning.nodes[id.0 as usize].at)
+    rules(planning, flat).last().map_or("", |(id, _)| &id.of(planning.nodes).at)
 }
 
 fn names(planning: &Planning, flat: &Flat) -> IndexSet<String> {
@@ -231,15 +231,15 @@ fn required(planning: &Planning, flat: &Flat) -> BTreeSet<String> {
     for item in flat.iter() {
         match item {
             Item::Leaf(id) => {
-                let rules = planning.nodes[id.0 as usize].object.as_ref();
+                let rules = id.of(planning.nodes).object.as_ref();
                 required.extend(rules.into_iter().flat_map(|rules| rules.required.iter().cloned()));
             }
             Item::Has(id, index) => {
-                let rules = planning.nodes[id.0 as usize].object.as_ref();
+                let rules = id.of(planning.nodes).object.as_ref();
                 required.extend(rules.map(|rules| rules.dependent_schemas[index as usize].0.clone()));
             }
             Item::Break(id, Part::Property(index)) => {
-                let rules = planning.nodes[id.0 as usize].object.as_ref();
+                let rules = id.of(planning.nodes).object.as_ref();
                 required.extend(
                     rules
                         .and_then(|rules| rules.properties.get_index(index as usize))
@@ -254,12 +254,13 @@ fn required(planning: &Planning, flat: &Flat) -> BTreeSet<String> {
 
 fn absent(planning: &Planning, flat: &Flat) -> BTreeSet<String> {
     let names = flat.iter().filter_map(|item| match item {
-        Item::Lacks(id, index) => planning.nodes[id.0 as usize]
+        Item::Lacks(id, index) => id
+            .of(planning.nodes)
             .object
             .as_ref()
             .map(|rules| rules.dependent_schemas[index as usize].0.clone()),
         Item::Break(id, Part::Required(index)) => {
-            planning.nodes[id.0 as usize].object.as_ref().map(|rules| rules.required[index as usize].clone())
+            id.of(planning.nodes).object.as_ref().map(|rules| rules.required[index as usize].clone())
         }
         _ => None,
     });
@@ -270,13 +271,13 @@ fn extra(planning: &Planning, flat: &Flat) -> Extra {
     let mut extra = Extra { free: true, ..Extra::default() };
     for (_, rules) in rules(planning, flat) {
         for (pattern, schema) in &rules.patterns {
-            if planning.nodes[schema.0 as usize].height != u32::MAX {
+            if schema.of(planning.nodes).height != u32::MAX {
                 extra.wanted = true;
                 extra.patterns.push(Arc::clone(pattern));
             }
         }
         for schema in [rules.additional, rules.unevaluated].into_iter().flatten() {
-            let node = &planning.nodes[schema.0 as usize];
+            let node = schema.of(planning.nodes);
             extra.free &= node.height != u32::MAX;
             extra.wanted |= node.height != u32::MAX && !node.is_open();
         }

@@ -49,7 +49,7 @@ pub(super) fn merge(planning: &Planning, flat: &Flat) -> Result<Shape, Unable> {
         return Err(no_type(planning, flat));
     }
     let allowed = allowed(planning, flat, types)?;
-    let node = |id: NodeId| &planning.nodes[id.0 as usize];
+    let node = |id: NodeId| id.of(planning.nodes);
     let kind = flat.leaves().find_map(|id| node(id).hints.kind);
     let mut string = parts.string;
     if types.meets(Types::STRING) {
@@ -82,13 +82,13 @@ pub(super) fn is_never(planning: &Planning, items: &[Item]) -> bool {
     for item in items {
         match item {
             Item::Must(id) => {
-                let node = &planning.nodes[id.0 as usize];
+                let node = id.of(planning.nodes);
                 if node.height == u32::MAX {
                     return true;
                 }
                 types = types.and(node.types);
             }
-            Item::Not(id) if planning.nodes[id.0 as usize].is_open() => return true,
+            Item::Not(id) if id.of(planning.nodes).is_open() => return true,
             _ => {}
         }
     }
@@ -99,7 +99,7 @@ pub(super) fn is_never(planning: &Planning, items: &[Item]) -> bool {
 pub(crate) fn meets(planning: &Planning, flat: &Flat, value: &Value) -> bool {
     let mut judge = Judge::new(planning.nodes, planning.limits.judge_steps);
     let key = |id: NodeId, index: u32| {
-        let rules = planning.nodes[id.0 as usize].object.as_ref();
+        let rules = id.of(planning.nodes).object.as_ref();
         rules.and_then(|rules| value.get(&rules.dependent_schemas[index as usize].0))
     };
     flat.iter().all(|item| match item {
@@ -122,11 +122,10 @@ struct Parts {
 /// The types that are left once each type's rules have had their say. Fails when a type was the last hope
 /// and its rules tell why it is none.
 fn types(planning: &Planning, flat: &Flat) -> Result<(Types, Parts), Unable> {
-    let mut types =
-        flat.leaves().fold(Types::ANY, |types, id| types.and(planning.nodes[id.0 as usize].types));
+    let mut types = flat.leaves().fold(Types::ANY, |types, id| types.and(id.of(planning.nodes).types));
     for item in flat.iter() {
         if let Item::Break(id, part) = item {
-            types = types.and(types_for(part, planning.nodes[id.0 as usize].types));
+            types = types.and(types_for(part, id.of(planning.nodes).types));
         }
     }
     let mut refused = None;
@@ -217,7 +216,7 @@ fn string_fits(planning: &Planning, flat: &Flat, string: &StringShape) -> Result
 
 /// The members of the first `const` or `enum` that all other demands let through.
 fn allowed(planning: &Planning, flat: &Flat, types: Types) -> Result<Option<Vec<Value>>, Unable> {
-    let node = |id: NodeId| &planning.nodes[id.0 as usize];
+    let node = |id: NodeId| id.of(planning.nodes);
     let constant = flat.leaves().find_map(|id| node(id).constant.as_ref().map(std::slice::from_ref));
     let listed =
         || flat.leaves().filter_map(|id| node(id).members.as_deref()).min_by_key(|members| members.len());
@@ -233,7 +232,7 @@ fn allowed(planning: &Planning, flat: &Flat, types: Types) -> Result<Option<Vec<
 fn samples(planning: &Planning, flat: &Flat) -> Vec<Value> {
     let mut samples: Vec<Value> = Vec::new();
     for id in flat.leaves() {
-        for sample in &planning.nodes[id.0 as usize].hints.samples {
+        for sample in &id.of(planning.nodes).hints.samples {
             if !samples.contains(sample) && meets(planning, flat, sample) {
                 samples.push(sample.clone());
             }
@@ -244,14 +243,14 @@ fn samples(planning: &Planning, flat: &Flat) -> Vec<Value> {
 
 /// The first schema of the goal that says anything at all.
 fn place<'s>(planning: &Planning<'s>, flat: &Flat) -> &'s str {
-    let speaks = |id: &NodeId| !planning.nodes[id.0 as usize].is_open();
+    let speaks = |id: &NodeId| !id.of(planning.nodes).is_open();
     let id = flat.leaves().find(speaks).or_else(|| flat.leaves().next());
-    id.map_or("", |id| &planning.nodes[id.0 as usize].at)
+    id.map_or("", |id| &id.of(planning.nodes).at)
 }
 
 fn no_type(planning: &Planning, flat: &Flat) -> Unable {
-    let last = flat.leaves().filter(|id| planning.nodes[id.0 as usize].types != Types::ANY).last();
-    let at = last.map_or_else(|| place(planning, flat), |id| &planning.nodes[id.0 as usize].at);
+    let last = flat.leaves().filter(|id| id.of(planning.nodes).types != Types::ANY).last();
+    let at = last.map_or_else(|| place(planning, flat), |id| &id.of(planning.nodes).at);
     Unable::unsatisfiable(at, "the types contradict each other")
 }
 

@@ -25,12 +25,12 @@ impl StringShape {
         for item in flat.iter() {
             match item {
                 Item::Leaf(id) => {
-                    if let Some(rules) = &nodes[id.0 as usize].string {
+                    if let Some(rules) = &id.of(nodes).string {
                         shape.add(rules);
                     }
                 }
                 Item::Break(id, part) => {
-                    let rules = nodes[id.0 as usize].string.as_deref();
+                    let rules = id.of(nodes).string.as_deref();
                     match (part, rules) {
                         (Part::MinLength, Some(rules)) => {
                             shape.shorten(rules.min_length.map(|length| length.saturating_sub(1)))

@@ -322,7 +322,7 @@ fn combinations(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Rule>> {
     let nodes = workshop.planning.nodes;
     let mut goals: Vec<(GoalId, Rule)> = Vec::new();
     for id in shape.flat.leaves() {
-        let node = &nodes[id.0 as usize];
+        let node = id.of(nodes);
         let mut add = |items: Vec<Item>, rule: Rule| {
             goals.extend(workshop.planning.goal(items).map(|goal| (goal, rule)));
         };

@@ -6,7 +6,7 @@ use crate::{
     pointer,
 };
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, rc::Rc};
 
 /// Nesting that is walked; deeper places repeat what is above them more often than not.
 const MAX_DEPTH: usize = 7;
@@ -38,12 +38,12 @@ pub(super) struct Whole<'c, Tag> {
 }
 
 pub(super) struct Walk<'w, 's, Tag> {
-    pub workshop: &'w Workshop<'s>,
+    workshop: &'w Workshop<'s>,
     /// What a place offers.
-    pub offer: &'w dyn Fn(&Workshop, &Shape) -> Vec<Candidate<Tag>>,
+    offer: &'w dyn Fn(&Workshop, &Shape) -> Vec<Candidate<Tag>>,
     /// Takes a whole value; false sends it back to be tried in fuller surroundings.
-    pub take: &'w mut dyn FnMut(Whole<Tag>) -> bool,
-    pub is_full: &'w dyn Fn() -> bool,
+    take: &'w mut dyn FnMut(Whole<Tag>) -> bool,
+    is_full: &'w dyn Fn() -> bool,
     frames: Vec<Frame>,
     above: BTreeSet<GoalId>,
     places: usize,
@@ -52,8 +52,8 @@ pub(super) struct Walk<'w, 's, Tag> {
 
 /// One step from a container to a member: the container without and with its optional keys.
 struct Frame {
-    sparse: Option<Value>,
-    full: Option<Value>,
+    sparse: Option<Rc<Value>>,
+    full: Option<Rc<Value>>,
     step: Step,
     size: usize,
 }
@@ -109,7 +109,8 @@ impl<'w, 's, Tag> Walk<'w, 's, Tag> {
         for full in [false, true] {
             self.copied += 1 + self.frames.iter().map(|frame| frame.size).sum::<usize>();
             let Some(value) = self.surround(candidate.value.clone(), full) else { continue };
-            if (self.take)(Whole { value, at: at.clone(), tag: &candidate.tag }) {
+            let taken = (self.take)(Whole { value, at: at.clone(), tag: &candidate.tag });
+            if taken || self.frames.is_empty() {
                 return;
             }
         }
@@ -118,7 +119,7 @@ impl<'w, 's, Tag> Walk<'w, 's, Tag> {
     /// The candidate set into the containers around it.
     fn surround(&self, mut value: Value, full: bool) -> Option<Value> {
         for frame in self.frames.iter().rev() {
-            let mut container = if full { frame.full.as_ref() } else { frame.sparse.as_ref() }?.clone();
+            let mut container = Value::clone(if full { frame.full.as_ref() } else { frame.sparse.as_ref() }?);
             match (&mut container, &frame.step) {
                 (Value::Object(members), Step::Key(name)) => {
                     members.insert(name.clone(), value);
@@ -135,8 +136,8 @@ impl<'w, 's, Tag> Walk<'w, 's, Tag> {
         let Some(rules) = &shape.object else { return };
         let all: BTreeSet<usize> = (0..rules.properties.len()).collect();
         let required = all.iter().copied().filter(|&index| rules.properties[index].required).collect();
-        let sparse = self.workshop.object(shape, &required);
-        let full = self.workshop.object(shape, &all);
+        let sparse = self.workshop.object(shape, &required).map(Rc::new);
+        let full = self.workshop.object(shape, &all).map(Rc::new);
         if sparse.is_none() && full.is_none() {
             return;
         }
@@ -156,13 +157,16 @@ impl<'w, 's, Tag> Walk<'w, 's, Tag> {
         let reachable = rules.max.unwrap_or(usize::MAX);
         let positions = rules.prefix.iter().copied().chain([rules.rest]).enumerate();
         for (index, goal) in positions.take_while(|(index, _)| *index < reachable) {
-            let array = self.workshop.array(shape, rules.min.max(index + 1)).map(Value::Array);
+            let array = self
+                .workshop
+                .array(shape, rules.min.max(index + 1))
+                .map(|items| Rc::new(Value::Array(items)));
             self.enter(array, None, Step::Index(index), goal);
         }
     }
 
-    fn enter(&mut self, sparse: Option<Value>, full: Option<Value>, step: Step, goal: GoalId) {
-        let size = size(sparse.as_ref()).max(size(full.as_ref()));
+    fn enter(&mut self, sparse: Option<Rc<Value>>, full: Option<Rc<Value>>, step: Step, goal: GoalId) {
+        let size = [&sparse, &full].into_iter().flatten().map(|value| size(value)).max().unwrap_or(0);
         self.frames.push(Frame { sparse, full, step, size });
         self.visit(goal);
         self.frames.pop();
@@ -179,11 +183,10 @@ impl Step {
 }
 
 /// How many JSON values there are.
-fn size(value: Option<&Value>) -> usize {
+fn size(value: &Value) -> usize {
     match value {
-        Some(Value::Array(items)) => 1 + items.iter().map(|item| size(Some(item))).sum::<usize>(),
-        Some(Value::Object(members)) => 1 + members.values().map(|member| size(Some(member))).sum::<usize>(),
-        Some(_) => 1,
-        None => 0,
+        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Object(members) => 1 + members.values().map(size).sum::<usize>(),
+        _ => 1,
     }
 }
