@@ -309,3 +309,13 @@ fn many_dependent_schemas_end_soon() {
 fn a_pattern_of_many_letters_of_all_scripts_is_supported() {
     values(&json!({"type": "string", "pattern": "^[\\p{L}\\p{N} ]{1,100}$"}), 20);
 }
+
+#[test]
+fn every_key_is_judged_by_itself_however_many_there_are() {
+    let schema = Schema::compile(&json!({"propertyNames": {"maxLength": 5}})).expect("compiles");
+    let mut members: serde_json::Map<String, Value> =
+        (0..5000).map(|n| (format!("k{n}"), json!(n))).collect();
+    assert_eq!(schema.judge(&members.clone().into()), Judgement::Valid);
+    members.insert("much too long".to_owned(), json!(0));
+    assert_eq!(schema.judge(&members.into()), Judgement::Invalid);
+}

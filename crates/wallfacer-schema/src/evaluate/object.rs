@@ -84,7 +84,11 @@ impl Judge<'_> {
         if let Some(schema) = rules.names {
             for name in members.keys() {
                 let key = Value::String(name.clone());
-                if !self.quietly(|judge| judge.holds(schema, &key, None)) {
+                // The key lives only here, and the next one may stand at the same address: nothing is remembered.
+                let memory = std::mem::take(&mut self.memory);
+                let fits = self.quietly(|judge| judge.holds(schema, &key, None));
+                self.memory = memory;
+                if !fits {
                     holds = self.broken(Rule::PropertyNames, || format!("has the forbidden key `{name}`"));
                 }
             }
