@@ -186,11 +186,24 @@ impl Runner {
                 }
             }
         }
+        if self.died_late().await && !self.blame(cases, &[], &finished, foreman).await? {
+            unexplained.push(Unexplained { suspects: finished.iter().copied().collect(), closed: None });
+        }
         for index in doubtful.into_iter().take(MAX_DOUBTFUL) {
             let recording = self.perform(&cases[index], &self.patience.clone()).await?;
             foreman.take(index, &cases[index], recording);
         }
         Ok(unexplained)
+    }
+
+    /// Whether the server dies now that all is answered, of something that it was asked.
+    async fn died_late(&mut self) -> bool {
+        let Some(life) = &mut self.life else { return false };
+        let died = life.take(&Step::Pause(LATE_DEATH_MS), &self.patience).await.closed.is_some();
+        if died {
+            self.kill();
+        }
+        died
     }
 
     /// Sends as many single calls as may be in flight.

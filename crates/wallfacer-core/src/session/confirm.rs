@@ -9,7 +9,7 @@ use crate::catalogue::Tool;
 use crate::findings::{FindingId, Kind, Origin, Reproduced};
 use crate::judge::{Charge, Context, judge};
 use crate::observe::{Answer, observe};
-use crate::plan::{Case, Step};
+use crate::plan::{Case, Step, Subject};
 use crate::run::{Patience, Runner};
 use crate::wire::ConnectError;
 
@@ -56,6 +56,7 @@ impl Inquiry<'_> {
         case: &Case,
         charge: &Charge,
         schema: Option<&Schema>,
+        before: &[Step],
     ) -> Result<Confirmed, ConnectError> {
         let hang = matches!(charge.kind, Kind::Hang { .. });
         let wanted = self.id(case, charge);
@@ -73,7 +74,7 @@ impl Inquiry<'_> {
                 )));
             }
         }
-        let Some(mut charge) = proven else { return Ok(Confirmed::Never) };
+        let Some(mut charge) = proven else { return self.look_into_history(case, charge, before).await };
         if hang {
             if let Some(place) = self.slows_with(case).await? {
                 return Ok(Confirmed::Slow(format!("the time that it takes grows with `{place}`")));
@@ -88,6 +89,60 @@ impl Inquiry<'_> {
             _ => case.clone(),
         };
         Ok(Confirmed::Finding { charge: Box::new(charge), case, reproduced })
+    }
+
+    /// The case alone is innocent; but with all that came before it on the same server it may not be.
+    async fn look_into_history(
+        &mut self,
+        case: &Case,
+        charge: &Charge,
+        before: &[Step],
+    ) -> Result<Confirmed, ConnectError> {
+        if before.is_empty() {
+            return Ok(Confirmed::Never);
+        }
+        let steps = before.iter().chain(&case.steps).cloned().collect();
+        let script = Case { subject: Subject::Server, steps, ..case.clone() };
+        let wanted = self.id(&script, charge);
+        let patience = self.runner.patience().clone();
+        let mut reproduced = Reproduced { k: 0, n: TRIES };
+        let mut proven = None;
+        for _ in 0..TRIES {
+            if let Some(again) = self.try_fresh(&script, &wanted, &patience).await? {
+                reproduced.k += 1;
+                proven = Some(again);
+            }
+        }
+        let Some(mut charge) = proven else { return Ok(Confirmed::Never) };
+        let case = self.shorten(script, &wanted, &patience).await?;
+        charge.message = format!("{} after {} requests in a row", charge.message, case.steps.len());
+        Ok(Confirmed::Finding { charge: Box::new(charge), case, reproduced })
+    }
+
+    /// Leaves out steps, many at a time and then fewer, as long as the same thing happens.
+    async fn shorten(
+        &mut self,
+        script: Case,
+        wanted: &FindingId,
+        patience: &Patience,
+    ) -> Result<Case, ConnectError> {
+        let until = Instant::now() + MINIMISING;
+        let mut script = script;
+        let mut size = script.steps.len() / 2;
+        while size > 0 && Instant::now() < until {
+            let mut start = 0;
+            while start < script.steps.len() && Instant::now() < until {
+                let mut shorter = script.clone();
+                shorter.steps.drain(start..(start + size).min(script.steps.len()));
+                if !shorter.steps.is_empty() && self.try_fresh(&shorter, wanted, patience).await?.is_some() {
+                    script = shorter;
+                } else {
+                    start += size;
+                }
+            }
+            size /= 2;
+        }
+        Ok(script)
     }
 
     fn id(&self, case: &Case, charge: &Charge) -> FindingId {

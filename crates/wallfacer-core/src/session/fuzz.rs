@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use globset::GlobSet;
 
 use super::confirm::{Confirmed, Inquiry};
-use super::shard::{Judged, Part, perform_round};
+use super::shard::{Judged, Part, SHARD, perform_round};
 use crate::catalogue::{Catalogue, Tool, discover};
 use crate::event::{Event, Listener};
-use crate::findings::{Finding, FindingId, Origin, Repro, ServerName};
+use crate::findings::{Finding, FindingId, Kind, Origin, Repro, ServerName, merge};
 use crate::judge::{Charge, Context};
 use crate::observe::Answer;
-use crate::plan::{Case, Intent, Mode, Options, Planner, held_back, protocol_cases};
+use crate::plan::{Case, Intent, Mode, Options, Planner, Step, held_back, protocol_cases};
 use crate::run::{Patience, Runner};
 use crate::summary::{Fuzzed, NotTested, Note, Summary, ToolSummary};
 use crate::target::Destructive;
@@ -92,6 +92,8 @@ async fn look(connector: &mut Connector) -> Result<(Server, Catalogue), ConnectE
 struct Suspicion {
     case: Case,
     charge: Charge,
+    /// The steps of the cases that the same server had before, where it may be they that did it.
+    before: Vec<Step>,
 }
 
 /// What has been done and found so far.
@@ -212,7 +214,7 @@ impl<'a> Campaign<'a> {
         self.lives += part.lives;
         self.out_of_time += part.out_of_time;
         for (index, judged) in part.judged {
-            self.take_case(&cases[index], judged, planner);
+            self.take_case(cases, index, judged, planner);
         }
         for (subject, left_out) in part.given_up {
             let text =
@@ -235,7 +237,14 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    fn take_case(&mut self, case: &Case, judged: Judged, planner: &mut Option<&mut Planner>) {
+    fn take_case(
+        &mut self,
+        cases: &[Case],
+        index: usize,
+        judged: Judged,
+        planner: &mut Option<&mut Planner>,
+    ) {
+        let case = &cases[index];
         self.summary.count(&judged.answer);
         if let Some(tool) = case.subject.tool() {
             let counts = self.tools.entry(tool.to_owned()).or_default();
@@ -258,7 +267,10 @@ impl<'a> Campaign<'a> {
             let origin = Origin::new(self.server.name.as_deref(), &charge.kind, &case.subject, &charge.cause);
             if self.looked_into.insert(origin.id()) {
                 let case = judged.case.clone().unwrap_or_else(|| case.clone());
-                self.suspicions.push((origin.id(), Suspicion { case, charge }));
+                let fatal = matches!(charge.kind, Kind::Crash | Kind::Hang { .. });
+                let first = if fatal { index - index % SHARD } else { index };
+                let before = cases[first..index].iter().flat_map(|case| case.steps.clone()).collect();
+                self.suspicions.push((origin.id(), Suspicion { case, charge, before }));
             }
         }
     }
@@ -270,13 +282,13 @@ impl<'a> Campaign<'a> {
         context: &Context,
         listener: &mut dyn Listener,
     ) -> Result<(), ConnectError> {
-        for (_, Suspicion { case, charge }) in std::mem::take(&mut self.suspicions) {
+        for (_, Suspicion { case, charge, before }) in std::mem::take(&mut self.suspicions) {
             let schema = case.subject.tool().and_then(|tool| self.schemas.get(tool));
             let server = self.server.name.clone();
             let tool = case.subject.tool();
             let tool = self.chosen.iter().copied().find(|chosen| Some(chosen.name.as_str()) == tool);
             let mut inquiry = Inquiry { runner: &mut *runner, context, server: server.as_deref(), tool };
-            match inquiry.look_into(&case, &charge, schema).await? {
+            match inquiry.look_into(&case, &charge, schema, &before).await? {
                 Confirmed::Finding { charge, case: smallest, reproduced } => {
                     let finding = self.finding(&charge, &smallest, &case, reproduced);
                     listener.hear(&Event::FindingMade {

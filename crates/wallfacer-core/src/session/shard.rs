@@ -12,7 +12,7 @@ use crate::run::{Foreman, Recording, Runner, Unexplained};
 use crate::wire::{Body, ConnectError, Content, Outcome};
 
 /// Cases of one part: enough to make the start of a server cheap beside them.
-const SHARD: usize = 200;
+pub const SHARD: usize = 200;
 /// Deaths of the server on one subject, within one part, after which its other cases are left out.
 const MAX_DEATHS: usize = 6;
 /// The same for silences, which cost a whole time limit each.
