@@ -13,6 +13,7 @@ mod expected;
 mod flaw;
 mod flaw_table;
 mod locate;
+mod port;
 mod renaming;
 mod table;
 
@@ -20,5 +21,6 @@ pub use expected::{Answer, Catalogue, Ending, Era, Expected, Fault, Mode, Start,
 pub use flaw::{Expect, Flaw};
 pub use flaw_table::flaws;
 pub use locate::{require, server};
+pub use port::free_port;
 pub use renaming::Renaming;
 pub use table::modes;

@@ -63,7 +63,7 @@ impl Drop for Listening {
 
 /// A port at which nothing listens now.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    wallfacer_fixtures::free_port()
 }
 
 fn converse(mut stream: TcpStream, answer: &dyn Fn(&str) -> String) -> io::Result<()> {

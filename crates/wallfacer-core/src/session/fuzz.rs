@@ -349,6 +349,8 @@ impl<'a> Campaign<'a> {
                 self.not_tested.insert(NotTested { what: tool.name.clone(), why });
             }
         }
+        self.findings = merge(std::mem::take(&mut self.findings));
+        self.flaky = merge(std::mem::take(&mut self.flaky));
         self.findings
             .sort_by(|one, other| other.severity.cmp(&one.severity).then_with(|| one.id.cmp(&other.id)));
         Fuzzed {

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::net::TcpListener;
 
 use wallfacer_core::target::{Command, Endpoint, EndpointKind, Reach};
 use wallfacer_fixtures::Transport;
@@ -29,7 +28,7 @@ pub fn listening(command: Command, url: String) -> Reach {
 
 /// A free port of loopback, and the URL of a path on it.
 pub fn address(path: &str) -> (u16, String) {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = wallfacer_fixtures::free_port();
     (port, format!("http://127.0.0.1:{port}/{path}"))
 }
 

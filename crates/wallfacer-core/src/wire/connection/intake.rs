@@ -148,6 +148,7 @@ impl Connection {
         let unread = matches!(&incoming.content, Content::Reply { body: Body::Error(_), .. });
         if incoming.faults.has(Fault::NoId)
             && unread
+            && request.is_none()
             && self.waiting.len() == 1
             && let Some((_, waiting)) = self.waiting.pop_first()
         {
