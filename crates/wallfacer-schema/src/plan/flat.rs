@@ -27,7 +27,13 @@ impl Flat {
                 continue;
             }
             match item {
-                Item::Must(id) => open(id.of(nodes), id, &mut waiting, &mut flat)?,
+                Item::Must(id) => {
+                    if id.of(nodes).one_of.iter().filter(|branch| branch.of(nodes).is_open()).count() > 1 {
+                        let why = "two branches of `oneOf` accept everything";
+                        return Err(Unable::unsatisfiable(&id.of(nodes).at, why));
+                    }
+                    open(id.of(nodes), id, &mut waiting, &mut flat)?;
+                }
                 Item::Not(id) => {
                     let mut ways = negation::ways(id.of(nodes), id);
                     match ways.len() {
