@@ -19,8 +19,8 @@ use serde_json::Value;
 
 /// From this depth on only what must be there is made.
 const SOFT_DEPTH: usize = 5;
-/// Choices that may follow each other at one place; each takes some stack.
-const MAX_OPEN_CHOICES: usize = 150;
+/// Choices that may be open at once, over all levels; each takes some stack.
+const MAX_OPEN_CHOICES: usize = 300;
 /// From so many values on only what must be there is made.
 const SOFT_NODES: usize = 250;
 
@@ -59,7 +59,7 @@ impl<'m> Maker<'m> {
             Plan::Impossible(unable) => Err(unable.clone()),
             Plan::Choice(branches) => {
                 if self.open_choices >= MAX_OPEN_CHOICES {
-                    let why = format!("more than {MAX_OPEN_CHOICES} choices at one place");
+                    let why = format!("more than {MAX_OPEN_CHOICES} choices are open at once");
                     return Err(Unable::too_large("", why));
                 }
                 self.open_choices += 1;
@@ -84,7 +84,7 @@ impl<'m> Maker<'m> {
             let branch = branches[(first + offset) % branches.len()];
             match self.make(branch.goal) {
                 Ok(value) => return Ok(value),
-                Err(unable) => failed = Some(graver(failed, unable)),
+                Err(unable) => failed = Some(weaker(failed, unable)),
             }
             if self.steps == 0 {
                 break;
@@ -133,7 +133,7 @@ impl<'m> Maker<'m> {
         for other in shape.types.each().filter(|other| *other != first) {
             match self.make_type(shape, other) {
                 Ok(value) => return Ok(value),
-                Err(unable) => failed = graver(Some(failed), unable),
+                Err(unable) => failed = weaker(Some(failed), unable),
             }
         }
         Err(failed)
@@ -190,14 +190,12 @@ impl<'m> Maker<'m> {
             return Err(Unable::too_large(at, why));
         }
         self.depth += 1;
-        let open_choices = std::mem::take(&mut self.open_choices);
         let kept = (!self.pool.is_empty()).then(|| self.enter(name));
         let made = make(self);
         if let Some((length, name)) = kept {
             self.path.truncate(length);
             self.name = name;
         }
-        self.open_choices = open_choices;
         self.depth -= 1;
         made
     }
@@ -240,15 +238,11 @@ impl<'m> Maker<'m> {
     }
 }
 
-/// A contradiction says more than a limit, and a limit more than a search given up; but it is proof
-/// only when every branch has one.
-fn graver(before: Option<Unable>, now: Unable) -> Unable {
+/// What several failed branches come to: a contradiction is proof only when every branch has one.
+fn weaker(before: Option<Unable>, now: Unable) -> Unable {
     match before {
-        None => now,
-        Some(before) => match (&before, &now) {
-            (Unable::Unsatisfiable { .. }, _) => now,
-            _ => before,
-        },
+        None | Some(Unable::Unsatisfiable { .. }) => now,
+        Some(before) => before,
     }
 }
 
