@@ -38,7 +38,7 @@ impl Default for Limits {
             tries: 48,
             steps: 60_000,
             judge_steps: 500_000,
-            plans: 20_000,
+            plans: 5_000,
             variants: 2_000,
             shrinks: 2_000,
         }
