@@ -331,3 +331,18 @@ fn choices_on_every_level_do_not_exhaust_the_stack() {
         "properties": {"next": {"anyOf": [{"$ref": "#"}, {"type": "array", "minItems": 1, "items": {"$ref": "#"}}]}}
     }));
 }
+
+#[test]
+fn integers_of_more_than_64_bits_are_not_called_impossible() {
+    for schema in [
+        json!({"type": "integer", "minimum": 1e30}),
+        json!({"type": "integer", "minimum": 1, "multipleOf": 1e25}),
+    ] {
+        let compiled = Schema::compile(&schema).expect("compiles");
+        let outcome = compiled.valid(&mut Choices::seeded(1), &Pool::new());
+        assert!(matches!(outcome, Err(Unable::TooLarge { .. })), "{schema}: {outcome:?}");
+    }
+    for value in values(&json!({"type": "integer", "multipleOf": 1e37}), 5) {
+        assert_eq!(value, json!(0));
+    }
+}

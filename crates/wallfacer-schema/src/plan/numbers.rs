@@ -89,10 +89,8 @@ impl NumberShape {
 
     /// Nothing when no integer is in range.
     pub(crate) fn integers(&self) -> Option<IntegerRange> {
-        let step = match self.step {
-            Some(step) => step.whole_multiple()?,
-            None => 1,
-        };
+        // Of a step that cannot be counted only zero is a multiple we can write.
+        let step = self.step.map_or(1, |step| step.whole_multiple().unwrap_or(i128::MAX / 2));
         let low = self.low.as_ref().map_or(LOWEST, |limit| match number::integer(&limit.value) {
             Some(whole) => whole + i128::from(limit.exclusive),
             None => number::float(&limit.value).ceil() as i128,
@@ -105,6 +103,15 @@ impl NumberShape {
         let first = low.div_euclid(step) + i128::from(low.rem_euclid(step) != 0);
         let last = high.div_euclid(step);
         (first <= last).then_some(IntegerRange { step, first, last })
+    }
+
+    /// Whether both bounds are integers that can be written, so that an empty range is proof.
+    pub(crate) fn is_bounded(&self) -> bool {
+        let written = |limit: &Option<Limit>| {
+            let float = limit.as_ref().map(|limit| number::float(&limit.value));
+            float.is_some_and(|float| (LOWEST as f64..=HIGHEST as f64).contains(&float))
+        };
+        written(&self.low) && written(&self.high)
     }
 
     /// Whether a number with a fraction may be in range.

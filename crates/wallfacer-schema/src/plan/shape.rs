@@ -137,7 +137,11 @@ fn types(planning: &Planning, flat: &Flat) -> Result<(Types, Parts), Unable> {
     };
     if types.meets(Types::INTEGER) && parts.number.integers().is_none() {
         types = types.and(Types::INTEGER.complement());
-        refused = Some(Unable::unsatisfiable(place(planning, flat), "no integer is in range"));
+        refused = Some(if parts.number.is_bounded() {
+            Unable::unsatisfiable(place(planning, flat), "no integer is in range")
+        } else {
+            Unable::too_large(place(planning, flat), "the integers in range have more than 64 bits")
+        });
     }
     if types.meets(Types::FRACTION) && !parts.number.has_fractions() {
         types = types.and(Types::FRACTION.complement());
