@@ -26,3 +26,4 @@ real:
 # Ratios against a reference in the same run
 bench:
     cargo bench --workspace
+    cargo run --release --manifest-path bench/schema-values/Cargo.toml --target-dir target/schema-values
