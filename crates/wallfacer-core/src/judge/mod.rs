@@ -1,4 +1,4 @@
-//! [`Observation`](crate::observe::Observation) in, [`Verdict`]s out: checks, one file each.
+//! [`Observation`] in, [`Verdict`]s out: checks, one file each.
 
 mod charge;
 mod checks;
