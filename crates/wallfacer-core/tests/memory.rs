@@ -1,9 +1,10 @@
 //! A server cannot fill us: what it sends beyond the bounds is counted, not kept. Alone in its own process,
-//! because it measures that process.
+//! because it measures that process, and one test at a time, because they measure the same one.
 #![cfg(target_os = "linux")]
 
 mod common;
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
@@ -16,11 +17,13 @@ use wallfacer_fixtures::Transport::{self, Http, Stdio};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const MIB: u64 = 1 << 20;
+static ALONE: Mutex<()> = Mutex::new(());
 /// The longest line is 64 MiB. Its buffer may double once, its event once more, and the log keeps 64 MiB besides.
 const MOST: u64 = 4 * 64 * MIB + 64 * MIB;
 
 #[test]
 fn no_server_makes_us_grow_beyond_the_bounds() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for mode in ["notification-flood", "stderr-flood", "huge-reply", "oversized-reply", "endless-pagination"]
     {
         for transport in [Stdio, Http] {
@@ -35,6 +38,7 @@ fn no_server_makes_us_grow_beyond_the_bounds() {
 
 #[test]
 fn meeting_the_same_flood_again_costs_no_more_memory() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     common::wait_for(meet("notification-flood", Stdio));
     let before = memory("VmRSS:");
     for _ in 0..3 {
