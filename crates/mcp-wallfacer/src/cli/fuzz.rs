@@ -89,6 +89,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         budget: args.budget,
         protocol_frames: args.protocol_frames,
         destructive: chosen.settings.destructive,
+        stored: Vec::new(),
     };
     let mut listeners = args.output.listeners(&redaction)?;
     let fuzzed = fuzz(chosen.connector, &options, &mut listeners);

@@ -90,6 +90,14 @@ impl Case {
         }
     }
 
+    /// The tools that its steps call, one after another.
+    pub fn called_tools(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Call { method, params } if method == "tools/call" => params.get("name")?.as_str(),
+            _ => None,
+        })
+    }
+
     /// The arguments of the one tool call that this case consists of.
     pub fn arguments(&self) -> Option<&Value> {
         let (method, params) = self.single_call()?;

@@ -38,6 +38,28 @@ pub struct FuzzOptions {
     pub budget: Option<Duration>,
     pub protocol_frames: bool,
     pub destructive: Destructive,
+    /// Failures of earlier runs, which are tried before all else.
+    pub stored: Vec<Case>,
+}
+
+impl Default for FuzzOptions {
+    fn default() -> FuzzOptions {
+        FuzzOptions {
+            seed: 0,
+            mode: Mode::Mixed,
+            iterations: 200,
+            max_bytes: 1 << 20,
+            include: None,
+            exclude: None,
+            max_tools: None,
+            in_flight: 16,
+            workers: 1,
+            budget: None,
+            protocol_frames: false,
+            destructive: Destructive::default(),
+            stored: Vec::new(),
+        }
+    }
 }
 
 /// Why nothing could be fuzzed.
@@ -65,6 +87,11 @@ pub fn fuzz(
     let runner = || Runner::new(connector.clone(), &catalogue, patience.clone());
     let mut campaign = Campaign::new(options, &catalogue, &server, started);
     let mut planner = campaign.planner();
+    let stored = campaign.stored(&catalogue);
+    if !stored.is_empty() {
+        campaign.round(&stored, "stored", &runner, &context, None, listener)?;
+        runtime.block_on(campaign.confirm(&mut runner(), &context, listener))?;
+    }
     if options.protocol_frames {
         let cases = protocol_cases(server.protocol, options.max_bytes, options.seed);
         campaign.round(&cases, "protocol frames", &runner, &context, None, listener)?;
@@ -180,6 +207,23 @@ impl<'a> Campaign<'a> {
             }
         }
         planner
+    }
+
+    /// The stored failures that may be tried: one that calls a tool which is left out stays away.
+    fn stored(&mut self, catalogue: &Catalogue) -> Vec<Case> {
+        let (tried, left): (Vec<&Case>, Vec<&Case>) = self.options.stored.iter().partition(|case| {
+            let mut called = case.called_tools();
+            called.all(|name| {
+                let listed = catalogue.tools.entries.iter().any(|tool| tool.name == name);
+                !listed || self.chosen.iter().any(|tool| tool.name == name)
+            })
+        });
+        if !left.is_empty() {
+            let what = format!("{} stored failures", left.len());
+            let why = "they call tools that are left out".to_owned();
+            self.not_tested.insert(NotTested { what, why });
+        }
+        tried.into_iter().cloned().collect()
     }
 
     fn is_over(&self) -> bool {
