@@ -1,16 +1,81 @@
-//! What a run of fuzzing comes to.
+//! What the steps of a run come to: one [`Run`], which is all that a report needs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::findings::Finding;
-use crate::observe::Answer;
-use crate::target::Shown;
+use crate::findings::{Baseline, Finding};
+use crate::observe::{Answer, Examination};
+use crate::target::{Settings, Severity, Shown};
 use crate::wire::Server;
 
-/// Everything that a report needs.
+/// One run of a command.
+#[derive(Debug)]
+pub struct Run {
+    pub command: &'static str,
+    /// RFC 3339, in UTC.
+    pub started: String,
+    pub took: Duration,
+    pub seed: u64,
+    pub budget: Option<Duration>,
+    pub target: Shown,
+    pub server: Server,
+    /// What was done, in order.
+    pub steps: Vec<StepDone>,
+    /// Servers that were started.
+    pub lives: u64,
+    pub summary: Summary,
+    pub tools: BTreeMap<String, ToolSummary>,
+    /// Reproduced each time, the gravest first.
+    pub findings: Vec<Finding>,
+    /// Reproduced not each time.
+    pub flaky: Vec<Finding>,
+    /// Reproduced each time, and accepted in the baseline.
+    pub accepted: Vec<Accepted>,
+    /// Accepted in the baseline, and not found any more.
+    pub stale: Vec<Stale>,
+    pub notes: Vec<Note>,
+    pub not_tested: Vec<NotTested>,
+    /// Whether time ran out before the plan did.
+    pub out_of_time: bool,
+}
+
+/// One step of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepDone {
+    pub name: &'static str,
+    pub took: Duration,
+}
+
+/// A finding that someone accepted, and why.
+#[derive(Debug, Clone)]
+pub struct Accepted {
+    pub finding: Finding,
+    pub reason: String,
+}
+
+/// An entry of the baseline that nothing answers to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stale {
+    pub id: String,
+    pub about: String,
+}
+
+/// What a run means for whoever waits for its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conclusion {
+    /// Findings at or above the threshold.
+    Broken,
+    /// Nothing grave, but the baseline accepts what is not there any more.
+    Stale,
+    /// Nothing that the server offers was called, so nothing is known.
+    NotTested,
+    /// Nothing at or above the threshold in what was tested.
+    Clean,
+}
+
+/// What a step of fuzzing comes to.
 #[derive(Debug)]
 pub struct Fuzzed {
     pub target: Shown,
@@ -27,6 +92,8 @@ pub struct Fuzzed {
     pub flaky: Vec<Finding>,
     pub notes: Vec<Note>,
     pub not_tested: Vec<NotTested>,
+    /// Whether the budget was used up before the plan was.
+    pub out_of_time: bool,
 }
 
 /// Calls by what became of them.
@@ -63,6 +130,115 @@ pub struct Note {
 pub struct NotTested {
     pub what: String,
     pub why: String,
+}
+
+impl Run {
+    /// A run that has only looked at the server so far.
+    pub fn begun(command: &'static str, started: String, seen: &Examination) -> Run {
+        Run {
+            command,
+            started,
+            took: Duration::ZERO,
+            seed: 0,
+            budget: None,
+            target: seen.target.clone(),
+            server: seen.server.clone(),
+            steps: Vec::new(),
+            lives: 1,
+            summary: Summary::default(),
+            tools: BTreeMap::new(),
+            findings: Vec::new(),
+            flaky: Vec::new(),
+            accepted: Vec::new(),
+            stale: Vec::new(),
+            notes: Vec::new(),
+            not_tested: Vec::new(),
+            out_of_time: false,
+        }
+    }
+
+    /// A run of nothing but fuzzing.
+    pub fn of_fuzzing(started: String, fuzzed: Fuzzed) -> Run {
+        Run {
+            command: "fuzz",
+            started,
+            took: fuzzed.took,
+            seed: fuzzed.seed,
+            budget: None,
+            target: fuzzed.target,
+            server: fuzzed.server,
+            steps: vec![StepDone { name: "fuzz", took: fuzzed.took }],
+            lives: fuzzed.lives,
+            summary: fuzzed.summary,
+            tools: fuzzed.tools,
+            findings: fuzzed.findings,
+            flaky: fuzzed.flaky,
+            accepted: Vec::new(),
+            stale: Vec::new(),
+            notes: fuzzed.notes,
+            not_tested: fuzzed.not_tested,
+            out_of_time: fuzzed.out_of_time,
+        }
+    }
+
+    /// Adds what a step of fuzzing came to.
+    pub fn add_fuzzing(&mut self, fuzzed: Fuzzed) {
+        self.seed = fuzzed.seed;
+        self.lives += fuzzed.lives;
+        self.summary = fuzzed.summary;
+        self.tools = fuzzed.tools;
+        self.findings.extend(fuzzed.findings);
+        self.flaky.extend(fuzzed.flaky);
+        self.notes.extend(fuzzed.notes);
+        self.not_tested.extend(fuzzed.not_tested);
+        self.out_of_time |= fuzzed.out_of_time;
+    }
+
+    /// Weighs every finding as the user wants it, and puts the gravest first.
+    pub fn weigh(&mut self, settings: &Settings) {
+        for finding in self.findings.iter_mut().chain(&mut self.flaky) {
+            let wanted = settings.severity(finding.kind.name(), finding.kind.rule(), finding.tool.as_deref());
+            finding.severity = wanted.unwrap_or(finding.severity);
+        }
+        for findings in [&mut self.findings, &mut self.flaky] {
+            findings
+                .sort_by(|one, other| other.severity.cmp(&one.severity).then_with(|| one.id.cmp(&other.id)));
+        }
+    }
+
+    /// Puts aside what the baseline accepts, and tells what it accepts in vain.
+    pub fn hold_against(&mut self, baseline: &Baseline) {
+        let seen: Vec<Finding> = self.findings.iter().chain(&self.flaky).cloned().collect();
+        let (accepted, rest) =
+            std::mem::take(&mut self.findings).into_iter().partition(|finding| baseline.accepts(finding));
+        self.findings = rest;
+        let reason = |finding: &Finding| {
+            baseline.accepted.get(&finding.id).map(|entry| entry.reason.clone()).unwrap_or_default()
+        };
+        let accepted: Vec<Finding> = accepted;
+        self.accepted
+            .extend(accepted.into_iter().map(|finding| Accepted { reason: reason(&finding), finding }));
+        let stale = baseline.stale(&seen).into_iter();
+        self.stale.extend(stale.map(|(id, entry)| Stale { id: id.to_string(), about: entry.about.clone() }));
+    }
+
+    /// Whether anything that the server offers was called at all.
+    pub fn has_tested(&self) -> bool {
+        self.tools.values().any(|tool| tool.calls.calls > 0)
+    }
+
+    pub fn conclusion(&self, threshold: Severity) -> Conclusion {
+        if self.findings.iter().any(|finding| finding.severity >= threshold) {
+            Conclusion::Broken
+        } else if !self.has_tested() {
+            Conclusion::NotTested
+        // What was not looked for may still be there.
+        } else if !self.stale.is_empty() && !self.out_of_time {
+            Conclusion::Stale
+        } else {
+            Conclusion::Clean
+        }
+    }
 }
 
 impl Summary {

@@ -381,7 +381,8 @@ impl<'a> Campaign<'a> {
     }
 
     fn finish(mut self, target: crate::target::Shown, server: Server, started: Instant) -> Fuzzed {
-        if self.out_of_time > 0 || self.is_over() {
+        let out_of_time = self.out_of_time > 0 || self.is_over();
+        if out_of_time {
             let why = "the budget was used up".to_owned();
             self.not_tested.insert(NotTested { what: "the rest of the plan".to_owned(), why });
         }
@@ -409,6 +410,7 @@ impl<'a> Campaign<'a> {
             flaky: self.flaky,
             notes: self.notes.into_iter().collect(),
             not_tested: self.not_tested.into_iter().collect(),
+            out_of_time,
         }
     }
 }
