@@ -43,6 +43,12 @@ pub struct Finding {
     /// Times are RFC 3339, in UTC, so that they sort as text.
     pub first_seen: String,
     pub last_seen: String,
+    /// The command that shows it again, where more is needed than the id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
+    /// Tells that it was recorded here; see [`Key`](super::Key).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
 }
 
 /// A text that proves something, and what it is: the exit status, the end of stderr, a frame.
@@ -109,12 +115,14 @@ impl Finding {
             references: Vec::new(),
             first_seen: String::new(),
             last_seen: String::new(),
+            replay: None,
+            mark: None,
         }
     }
 
     /// The command that shows it again.
     pub fn replay_line(&self) -> String {
-        format!("wallfacer replay {}", self.id)
+        self.replay.clone().unwrap_or_else(|| format!("wallfacer replay {}", self.id))
     }
 
     /// What it is about, for a person: the name of the tool or of another subject, or the server as a whole.
@@ -203,6 +211,8 @@ pub(super) mod examples {
             references: vec![Reference { kind: ReferenceKind::Cwe, text: text("CWE-248") }],
             first_seen: text("2026-01-02T03:04:05Z"),
             last_seen: text("2026-01-03T03:04:05Z"),
+            replay: Some(text("wallfacer replay 0123456789abcdef --config other.toml")),
+            mark: Some("0".repeat(64)),
             ..crash("search", json!({ "q": "x" }))
         }
     }
@@ -235,8 +245,9 @@ mod tests {
 
     #[test]
     fn the_replay_line_names_the_finding() {
-        let finding = examples::full();
+        let finding = examples::crash("a", json!({}));
         assert_eq!(finding.replay_line(), format!("wallfacer replay {}", finding.id));
+        assert_eq!(examples::full().replay_line(), "wallfacer replay 0123456789abcdef --config other.toml");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Failures in, [`Finding`]s out: when two failures are one bug, what of them may be shown, and where they are kept.
 //! Pure but for the corpus, which is a folder.
 
+mod address;
 mod baseline;
 mod cause;
 mod corpus;
@@ -10,7 +11,9 @@ mod finding;
 mod given;
 mod id;
 mod kind;
+mod mark;
 mod merge;
+mod moment;
 mod origin;
 mod payload;
 mod redaction;
@@ -22,15 +25,18 @@ mod stack;
 mod substitution;
 mod wording;
 
+pub use address::{Missing, asked_for, stored_target, typed_target};
 pub use baseline::{Acceptance, BASELINE_NAME, Baseline, BaselineError};
 pub use cause::Cause;
-pub use corpus::{Corpus, CorpusError, Listing, Unreadable};
+pub use corpus::{Corpus, CorpusError, Listing, Unreadable, read_finding, read_findings};
 pub use diff::{Diff, diff};
 pub use finding::{Evidence, Finding, Reference, ReferenceKind, Reproduced, ServerName};
 pub use given::Given;
 pub use id::{FindingId, NotAnId};
 pub use kind::Kind;
+pub use mark::Key;
 pub use merge::merge;
+pub use moment::rfc3339;
 pub use origin::Origin;
 pub use redaction::Redaction;
 pub use repro::{NotReplayable, Repro};

@@ -71,7 +71,7 @@ impl Repro {
 fn bytes(case: &Case) -> u64 {
     use crate::plan::Step;
     let step = |step: &Step| match step {
-        Step::Call { params, .. } => serde_json::to_vec(params).map_or(0, |text| text.len()),
+        Step::Call { params, .. } | Step::Many { params, .. } => serde_json::to_vec(params).map_or(0, |text| text.len()),
         Step::Raw(frame) => frame.bytes.len(),
         Step::Probe | Step::Pause(_) | Step::CloseInput | Step::Signal(_) | Step::Restart => 0,
     };

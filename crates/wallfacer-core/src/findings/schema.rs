@@ -41,6 +41,8 @@ pub fn finding_schema() -> Value {
         })),
         "first_seen": text("RFC 3339, in UTC."),
         "last_seen": text("RFC 3339, in UTC."),
+        "replay": text("The command that shows it again, where more is needed than the id."),
+        "mark": text("Tells the user who recorded it that it is their own."),
     });
     let required = [
         "id",

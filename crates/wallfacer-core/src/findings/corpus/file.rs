@@ -40,17 +40,25 @@ pub fn write(path: &Path, finding: &Finding) -> Result<(), CorpusError> {
     })
 }
 
-/// The finding in a file, or why there is none.
+/// The finding in a file of a corpus, or why there is none.
 pub fn read(path: &Path) -> Result<Finding, String> {
-    let text = bytes(path)?;
-    let value: Value = serde_json::from_slice(&text).map_err(|error| explained(&error))?;
-    let finding = match peer::is_of_peer(&value) {
-        true => peer::convert(value)?,
-        false => Finding::deserialize(&value).map_err(|error| format!("it is not a finding: {error}"))?,
-    };
+    let finding = finding(json(path)?)?;
     let named = path.file_stem().is_some_and(|stem| stem == finding.id.as_str());
     named.then_some(()).ok_or_else(|| format!("it holds the finding {}, and is not named so", finding.id))?;
     Ok(finding)
+}
+
+/// What a file holds.
+pub fn json(path: &Path) -> Result<Value, String> {
+    serde_json::from_slice(&bytes(path)?).map_err(|error| explained(&error))
+}
+
+/// The finding that a document is, of our own form or of an older one.
+pub fn finding(value: Value) -> Result<Finding, String> {
+    match peer::is_of_peer(&value) {
+        true => peer::convert(value),
+        false => Finding::deserialize(&value).map_err(|error| format!("it is not a finding: {error}")),
+    }
 }
 
 /// How large a file is, without reading it.

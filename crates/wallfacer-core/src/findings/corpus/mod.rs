@@ -7,6 +7,7 @@ mod error;
 mod file;
 mod folder;
 mod peer;
+mod read;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,6 +18,7 @@ use super::id::is_hexadecimal;
 use super::{Finding, FindingId};
 
 pub use error::CorpusError;
+pub use read::{read_finding, read_findings};
 
 /// More folders or files are not looked at, and said so: a corpus from elsewhere must not keep us busy for ever.
 const MAX_FOLDERS: usize = 10_000;
