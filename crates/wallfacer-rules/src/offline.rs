@@ -63,6 +63,11 @@ pub fn test_offline(rules: &Rules) -> Vec<FixtureOutcome> {
 }
 
 fn outcome(name: &str, fixture: &Fixture, rule: &Rule) -> FixtureOutcome {
+    FixtureOutcome { rule: name.to_owned(), fixture: fixture.name.clone(), result: tried(rule, fixture) }
+}
+
+/// What a rule says about one of its fixtures.
+pub(crate) fn tried(rule: &Rule, fixture: &Fixture) -> FixtureResult {
     let known =
         Known { steps: &fixture.steps, canary: fixture.canary.as_ref(), marker: fixture.marker.as_ref() };
     let input = match &fixture.input {
@@ -77,8 +82,7 @@ fn outcome(name: &str, fixture: &Fixture, rule: &Rule) -> FixtureOutcome {
         latency: fixture.latency,
         known,
     };
-    let result = compared(fixture.expect, rule.judge(&context));
-    FixtureOutcome { rule: name.to_owned(), fixture: fixture.name.clone(), result }
+    compared(fixture.expect, rule.judge(&context))
 }
 
 /// As much of the arguments as the rule itself decides.
@@ -98,7 +102,7 @@ fn compared(expected: Expect, observed: Verdict) -> FixtureResult {
     }
 }
 
-fn play(sequence: &Sequence, fixture: &SequenceFixture) -> FixtureResult {
+pub(crate) fn play(sequence: &Sequence, fixture: &SequenceFixture) -> FixtureResult {
     let calls: Vec<&Step> =
         sequence.steps.iter().flat_map(|step| std::iter::repeat_n(step, step.repeat as usize)).collect();
     if calls.len() != fixture.responses.len() {

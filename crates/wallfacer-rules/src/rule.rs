@@ -13,6 +13,8 @@ pub struct Rule {
     pub name: String,
     pub description: Option<String>,
     pub tool: String,
+    /// The tool is one that the server does not have, and is called all the same.
+    pub unlisted: bool,
     pub input: Input,
     /// How many inputs are tried, if the rule says so.
     pub cases: Option<u32>,

@@ -31,6 +31,8 @@ pub struct Step {
     /// How often the call is made; each answer is judged.
     pub repeat: u32,
     pub timeout: Option<Duration>,
+    /// It only prepares: where it does not succeed, the sequence has nothing to say.
+    pub precondition: bool,
 }
 
 /// What a step must come to. A crash or a hang is neither: then there is no response to judge.
@@ -39,6 +41,8 @@ pub enum Outcome {
     #[default]
     Ok,
     Error,
+    /// The assertions alone decide.
+    Any,
 }
 
 /// Who makes the call.
@@ -63,6 +67,15 @@ impl Sequence {
 
 impl Step {
     pub fn judge(&self, context: &Context<'_>) -> Verdict {
+        match self.decide(context) {
+            Verdict::Broken(why) if self.precondition => {
+                Verdict::Unknown(format!("what it builds on does not hold: {why}"))
+            }
+            verdict => verdict,
+        }
+    }
+
+    fn decide(&self, context: &Context<'_>) -> Verdict {
         let is_error = context.response.get("isError").and_then(Value::as_bool).unwrap_or(false);
         match (self.expect, is_error) {
             (Outcome::Ok, true) => {

@@ -19,6 +19,7 @@ const RULE: Keys = Keys {
         ("name", 1),
         ("description", 1),
         ("tool", 1),
+        ("unlisted", 4),
         ("fixed", 1),
         ("generate", 1),
         ("input", 1),
@@ -60,8 +61,10 @@ pub(crate) fn rule(node: &Node, desk: &mut Desk<'_>) -> Option<Rule> {
     let name = fields.required("name", desk).and_then(|node| desk.text(node, "name"));
     let tool = fields.required("tool", desk).and_then(|node| desk.text(node, "tool"));
     let description = fields.text("description", desk);
+    let unlisted = fields.get("unlisted").map_or(Some(false), |node| desk.boolean(node, "unlisted"));
     let body = body_of(&fields, desk)?;
-    Some(body.into_rule(name?, description, tool?, origin(node.span, desk)))
+    let rule = body.into_rule(name?, description, tool?, origin(node.span, desk));
+    Some(Rule { unlisted: unlisted?, ..rule })
 }
 
 pub(crate) fn body(node: &Node, desk: &mut Desk<'_>) -> Option<Body> {
@@ -92,7 +95,7 @@ impl Body {
         origin: Origin,
     ) -> Rule {
         let Body { input, cases, repeat, assertions, fixtures } = self;
-        Rule { name, description, tool, input, cases, repeat, assertions, fixtures, origin }
+        Rule { name, description, tool, unlisted: false, input, cases, repeat, assertions, fixtures, origin }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::assertion::assertions;
 use super::data::arguments;
-use super::desk::{Around, Desk};
+use super::desk::{Around, Desk, LATEST};
 use super::fields::{Fields, Keys};
 use super::fixture::sequence_fixtures;
 use super::rule::origin;
@@ -24,6 +24,7 @@ const STEP: Keys = Keys {
         ("client", 4),
         ("repeat", 4),
         ("timeout", 4),
+        ("precondition", 4),
     ],
 };
 const CLEANUP: Keys =
@@ -63,8 +64,13 @@ fn step(node: &Node, keys: &Keys, desk: &mut Desk<'_>, around: &mut Around) -> O
         fields.get("assert").map(|node| assertions(node, "assert", desk, around)).unwrap_or_default();
     let bind = fields.get("bind").and_then(|node| bind(node, desk));
     around.steps.extend(bind.clone());
-    let outcomes = [("ok", Outcome::Ok), ("error", Outcome::Error)];
+    let outcomes = [("ok", Outcome::Ok), ("error", Outcome::Error), ("any", Outcome::Any)];
     let expect = optional(&fields, "expect", &outcomes, desk);
+    if expect == Some(Outcome::Any) && desk.version < LATEST {
+        desk.error(fields.key_span("expect"), "`any` belongs to version 4", "write `version: 4`");
+    }
+    let precondition =
+        fields.get("precondition").map_or(Some(false), |node| desk.boolean(node, "precondition"));
     let client = optional(&fields, "client", &[("main", Client::Main), ("other", Client::Other)], desk);
     let repeat = fields.get("repeat").map_or(Some(1), |node| desk.count(node, "repeat", 1, MAX_REPEAT));
     let timeout = fields.get("timeout").and_then(|node| desk.duration(node, "timeout"));
@@ -77,6 +83,7 @@ fn step(node: &Node, keys: &Keys, desk: &mut Desk<'_>, around: &mut Around) -> O
         client: client?,
         repeat: repeat?,
         timeout,
+        precondition: precondition?,
     })
 }
 

@@ -1,0 +1,62 @@
+use super::{Shelf, packs};
+use crate::fixture::Expect;
+use crate::offline::{FixtureResult, test_offline};
+use crate::rules::Rules;
+use std::collections::{BTreeMap, BTreeSet};
+
+fn rules(name: &str) -> Rules {
+    let rules = Shelf::default().rules(name, &BTreeMap::new()).expect("there is such a pack");
+    rules.unwrap_or_else(|problems| panic!("{name}: {problems}"))
+}
+
+/// Every rule of a pack by its name, with what its fixtures expect of it.
+fn expectations(rules: &Rules) -> BTreeMap<String, BTreeSet<&'static str>> {
+    let words = |expected: &mut dyn Iterator<Item = Expect>| expected.map(Expect::name).collect();
+    let mut library = rules.library.clone();
+    let mut found = BTreeMap::new();
+    for rule in &rules.rules {
+        found.insert(rule.name.clone(), words(&mut rule.fixtures.iter().map(|fixture| fixture.expect)));
+    }
+    for block in &rules.blocks {
+        let sample = block.sample(&mut library).expect("a sample can be made");
+        found.insert(block.name.clone(), words(&mut sample.fixtures.iter().map(|fixture| fixture.expect)));
+    }
+    for sequence in &rules.sequences {
+        found.insert(
+            sequence.name.clone(),
+            words(&mut sequence.fixtures.iter().map(|fixture| fixture.expect)),
+        );
+    }
+    found
+}
+
+#[test]
+fn every_pack_loads_without_a_warning_and_its_fixtures_hold() {
+    let mut missed = Vec::new();
+    for pack in packs() {
+        let rules = rules(pack.name);
+        assert_eq!(rules.warnings, [], "{}", pack.name);
+        for outcome in test_offline(&rules) {
+            if outcome.result != FixtureResult::Met {
+                missed.push(format!(
+                    "{}: {} / {}: {:?}",
+                    pack.name, outcome.rule, outcome.fixture, outcome.result
+                ));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn every_rule_has_a_fixture_that_passes_and_one_that_fails() {
+    let mut lacking = Vec::new();
+    for pack in packs() {
+        for (rule, expected) in expectations(&rules(pack.name)) {
+            if !expected.contains("pass") || !expected.contains("fail") {
+                lacking.push(format!("{}: {rule} has only {expected:?}", pack.name));
+            }
+        }
+    }
+    assert!(lacking.is_empty(), "{}", lacking.join("\n"));
+}
