@@ -26,3 +26,9 @@ pub fn secrets() -> BTreeSet<String> {
 pub fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| home.is_absolute())
 }
+
+/// Where a program keeps what is its own on this machine.
+pub fn state_directory() -> Option<PathBuf> {
+    let set = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    set.or_else(|| home().map(|home| home.join(".local/state")))
+}

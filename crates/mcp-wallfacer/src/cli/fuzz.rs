@@ -12,6 +12,7 @@ use wallfacer_core::target::Severity;
 
 use super::output::{Format, OutputArgs};
 use super::redaction::Redaction;
+use super::store::Store;
 use super::target::TargetArgs;
 use super::units;
 use crate::exit::{Exit, Failure};
@@ -72,6 +73,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     args.output.check()?;
     let chosen = args.target.choose(config)?;
     let redaction = Redaction::new(chosen.connector.target().secrets());
+    let store = Store::new(&chosen, &args.target, config)?;
     let options = FuzzOptions {
         seed: args.seed,
         mode: match args.mode {
@@ -89,12 +91,13 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         budget: args.budget,
         protocol_frames: args.protocol_frames,
         destructive: chosen.settings.destructive,
-        stored: Vec::new(),
+        stored: store.stored_cases(),
     };
     let mut listeners = args.output.listeners(&redaction)?;
     let fuzzed = fuzz(chosen.connector, &options, &mut listeners);
     listeners.finish();
-    let fuzzed = fuzzed.map_err(|error| redaction.of_failure(failure(error)))?;
+    let mut fuzzed = fuzzed.map_err(|error| redaction.of_failure(failure(error)))?;
+    store.keep(fuzzed.findings.iter_mut().chain(&mut fuzzed.flaky))?;
     let report = match args.output.format {
         Format::Human => report::fuzzed(&fuzzed),
         Format::Json => format!("{:#}\n", report::fuzzed_json(&fuzzed)),

@@ -2,9 +2,11 @@
 
 mod doctor;
 mod fuzz;
+mod key;
 mod output;
 mod papers;
 mod redaction;
+mod store;
 mod target;
 mod units;
 

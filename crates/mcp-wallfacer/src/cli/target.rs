@@ -77,16 +77,48 @@ impl TargetArgs {
         let around =
             Surroundings { directory: &here, home: home.as_deref(), variable: &environment::variable };
         // What names a server on the command line needs no file; a broken one must not be in its way.
-        let named = self.demo || self.url.is_some() || self.server.is_some() || !self.command.is_empty();
-        let file = match (config, named) {
+        let file = match (config, self.names_a_server()) {
             (None, true) => None,
             (config, _) => FileConfig::find(config, &around)?,
         };
         let mut resolved = resolve(&self.flags()?, file.as_ref(), &around)?;
         resolved.notes.iter().for_each(|note| terminal::note(note));
         resolved.target.from_environment.extend(environment::secrets());
+        // Findings go to one place, however the server was named.
+        let file = file.or_else(|| FileConfig::find(None, &around).ok().flatten());
         let settings = file.map_or_else(|| Settings::new(&here), |file| file.settings);
         Ok(Chosen { connector: Connector::new(resolved.target, environment::all()), settings })
+    }
+
+    /// The server that a stored target names, got at from its own directory, with what the flags say besides.
+    pub fn choose_stored(&self, stored: &Flags, config: Option<&Path>) -> Result<Chosen, Failure> {
+        let here = stored.cwd.clone().map_or_else(working_directory, Ok)?;
+        let home = environment::home();
+        let around =
+            Surroundings { directory: &here, home: home.as_deref(), variable: &environment::variable };
+        let typed = self.flags()?;
+        let flags = Flags {
+            command: stored.command.clone(),
+            url: stored.url.clone(),
+            headers: [&stored.headers[..], &typed.headers].concat(),
+            env: [&stored.env[..], &typed.env].concat(),
+            cwd: typed.cwd.clone().or_else(|| stored.cwd.clone()),
+            ..typed
+        };
+        let mut target = resolve(&flags, None, &around)?.target;
+        target.from_environment.extend(environment::secrets());
+        let connector = Connector::new(target, environment::all());
+        Ok(Chosen { connector, settings: settings(config)? })
+    }
+
+    /// Whether a server is named here, and not left to the configuration.
+    pub fn names_a_server(&self) -> bool {
+        self.demo || self.url.is_some() || self.server.is_some() || !self.command.is_empty()
+    }
+
+    /// The name in an MCP client's file, where that is how the server is named.
+    pub fn client_server(&self) -> Option<&str> {
+        self.server.as_deref()
     }
 
     fn flags(&self) -> Result<Flags, Failure> {
@@ -108,6 +140,15 @@ impl TargetArgs {
             max_line_bytes: self.max_line,
         })
     }
+}
+
+/// What the configuration says beyond the target.
+pub fn settings(config: Option<&Path>) -> Result<Settings, Failure> {
+    let here = working_directory()?;
+    let home = environment::home();
+    let around = Surroundings { directory: &here, home: home.as_deref(), variable: &environment::variable };
+    let file = FileConfig::find(config, &around)?;
+    Ok(file.map_or_else(|| Settings::new(&here), |file| file.settings))
 }
 
 pub fn working_directory() -> Result<PathBuf, Failure> {

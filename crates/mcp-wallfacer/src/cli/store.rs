@@ -1,0 +1,143 @@
+//! Findings of a run in, the same on disk out, without secrets and with the line that shows each again.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use wallfacer_core::findings::{
+    Corpus, CorpusError, Finding, Key, Missing, Redaction, Secrets, asked_for, restore, rfc3339,
+    stored_target, typed_target,
+};
+use wallfacer_core::plan::Case;
+use wallfacer_core::target::{REDACTED, Shown};
+
+use super::key;
+use super::target::{Chosen, TargetArgs};
+use crate::environment;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+
+/// Stored failures that a run begins with, at most; more would eat the time for what is new.
+const MOST_STORED: usize = 500;
+
+/// Where the findings of one run go.
+#[derive(Debug)]
+pub struct Store {
+    corpus: Corpus,
+    secrets: Secrets,
+    redaction: Redaction,
+    target: Shown,
+    /// What a replay needs beside the id.
+    behind: String,
+    before: String,
+}
+
+impl Store {
+    /// For a run against this target.
+    pub fn new(chosen: &Chosen, args: &TargetArgs, config: Option<&Path>) -> Result<Store, Failure> {
+        let secrets = Secrets::of(chosen.connector.target());
+        let redaction = Redaction::new(secrets.clone());
+        let here = super::target::working_directory()?;
+        let target = stored_target(chosen.connector.target(), &redaction, &here);
+        let corpus = Corpus::new(&chosen.settings.corpus_directory);
+        let (before, behind) = needed(&target, args, config);
+        Ok(Store { corpus, secrets, redaction, target, before, behind })
+    }
+
+    /// Failures of this server that earlier runs stored, to be tried first. What cannot be used is told and left out.
+    pub fn stored_cases(&self) -> Vec<Case> {
+        let listing = match self.corpus.list() {
+            Ok(listing) => listing,
+            Err(error) => {
+                terminal::note(&format!("stored failures are not tried: {error}"));
+                return Vec::new();
+            }
+        };
+        for unreadable in &listing.unreadable {
+            terminal::note(&format!("{} is left out: {}", unreadable.path.display(), unreadable.why));
+        }
+        let ours = listing.findings.into_iter().filter(|finding| self.is_ours(finding));
+        ours.filter_map(|finding| self.case(finding)).take(MOST_STORED).collect()
+    }
+
+    /// Completes findings, takes the secrets out of them, and stores them. What is shown of them afterwards is what is
+    /// stored.
+    pub fn keep<'a>(&self, findings: impl IntoIterator<Item = &'a mut Finding>) -> Result<(), Failure> {
+        let now = rfc3339(SystemTime::now());
+        let key = key::read_or_make();
+        for finding in findings {
+            finding.target = Some(self.target.clone());
+            finding.first_seen.clone_from(&now);
+            finding.last_seen.clone_from(&now);
+            if !self.before.is_empty() || !self.behind.is_empty() {
+                let plain = format!("wallfacer replay {}", finding.id);
+                finding.replay = Some(format!("{}{plain}{}", self.before, self.behind));
+            }
+            self.redaction.apply(finding);
+            write(&self.corpus, finding, key.as_ref())?;
+        }
+        // What killed runs left is taken away now and then; nothing hangs on it.
+        let _next_time = self.corpus.clean(SystemTime::now());
+        Ok(())
+    }
+
+    /// One without a target is of an older form, and may be of any server.
+    fn is_ours(&self, finding: &Finding) -> bool {
+        let apart = |shown: &Shown| Shown { cwd: None, ..shown.clone() };
+        finding.target.as_ref().is_none_or(|target| apart(target) == apart(&self.target))
+    }
+
+    fn case(&self, mut finding: Finding) -> Option<Case> {
+        let lookup = |name: &str| environment::variable(name).or_else(|| self.secrets.by_variable(name));
+        let missing = restore(&mut finding, lookup);
+        missing.is_empty().then(|| finding.repro.case().ok()).flatten()
+    }
+}
+
+/// Stores a finding that has no secrets any more, as one of our own.
+pub fn write(corpus: &Corpus, finding: &Finding, key: Option<&Key>) -> Result<PathBuf, Failure> {
+    let marked = Finding { mark: key.map(|key| key.mark(finding)), ..finding.clone() };
+    corpus.write(&marked).map_err(|error| failure(&error))
+}
+
+/// A corpus that cannot be read or written is the user's to mend.
+pub fn failure(error: &CorpusError) -> Failure {
+    Failure { exit: Exit::Usage, ..Failure::usage(error) }
+}
+
+/// What stands before and behind `wallfacer replay ID` so that it works here.
+fn needed(target: &Shown, args: &TargetArgs, config: Option<&Path>) -> (String, String) {
+    let config = config.map(|path| format!(" --config {}", quoted(&path.to_string_lossy())));
+    let config = config.unwrap_or_default();
+    let given = typed_target(target, |_| None);
+    if given.is_ok() || !args.names_a_server() {
+        return (String::new(), config);
+    }
+    if let Some(name) = args.client_server() {
+        return (String::new(), format!(" --server {}{config}", quoted(name)));
+    }
+    match given {
+        Err(Missing::Hidden) => (String::new(), format!("{config}{}", anew(target))),
+        _ => {
+            let variables = asked_for(target).into_iter().map(|variable| format!("{variable}=… "));
+            (variables.collect(), config)
+        }
+    }
+}
+
+/// The flags that name the target anew, with a gap where a secret goes.
+fn anew(target: &Shown) -> String {
+    let gap = |word: &String| quoted(&word.replace(REDACTED, "…"));
+    let url = target.url.iter().map(|url| format!(" --url {}", gap(url)));
+    let command = target.command.iter().map(gap).collect::<Vec<_>>().join(" ");
+    let command = (!command.is_empty()).then(|| format!(" -- {command}"));
+    url.chain(command).collect()
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "@%+=:,./-_…".contains(letter);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
