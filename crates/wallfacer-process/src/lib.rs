@@ -14,6 +14,7 @@
 //! | `control` | one hand on either |
 //! | `attendant` | reports and stderr → the state of a life |
 //! | `process` | the public handle |
+//! | `sink/` | the sockets of a jail → what was sent out, and to whom |
 //! | `tree` | `/proc` → descendants, samples |
 //! | `platform` | what this machine offers |
 //!
@@ -39,6 +40,7 @@ mod platform;
 mod process;
 mod program;
 mod report;
+pub mod sink;
 mod spec;
 mod tail;
 mod tree;

@@ -1,0 +1,171 @@
+//! An accepted connection in, what was said on it into the record. Finds out what is spoken and answers HTTP; all
+//! else is heard out in silence.
+
+use std::net::IpAddr;
+
+use rustls::server::Acceptor;
+use tokio::io::BufReader;
+use tokio::time::timeout;
+use tokio_rustls::LazyConfigAcceptor;
+
+use super::authority::Authority;
+use super::bounds::{IDLE, KEEP_ALIVE, MAX_EXCHANGES, MAX_LAYERS, MAX_PIECES};
+use super::flow::Hello;
+use super::http::{self, Body, Chunks, Fed, Head, Progress};
+use super::wire::Wire;
+
+/// How an HTTP/2 connection begins.
+const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Our settings, all as they are by default, and that we have seen theirs: some clients send nothing before it.
+const HTTP2_SETTINGS: [u8; 18] = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0];
+
+/// What the answers need besides the connection.
+pub(super) struct Manners<'a> {
+    pub(super) authority: &'a Authority,
+    pub(super) marker: &'a str,
+    /// The name that certificates say where the client names none.
+    pub(super) name: Option<String>,
+    pub(super) address: IpAddr,
+}
+
+enum Turn {
+    /// Another protocol begins on the same connection.
+    Within,
+    /// This is no HTTP.
+    Unknown,
+    Over,
+}
+
+/// Talks until the client or our patience has come to an end.
+pub(super) async fn converse(mut wire: Wire, manners: &Manners<'_>) {
+    for _ in 0..MAX_LAYERS {
+        if !wire.ready(IDLE).await {
+            break;
+        }
+        let first = wire.buffer();
+        let turn = if first[0] == 0x16 {
+            match secure(wire, manners).await {
+                Some(secured) => wire = secured,
+                None => return,
+            }
+            Turn::Within
+        } else if first.starts_with(HTTP2_PREFACE) {
+            wire.take_all();
+            wire.say(&HTTP2_SETTINGS).await;
+            Turn::Unknown
+        } else {
+            serve(&mut wire, manners).await
+        };
+        match turn {
+            Turn::Within => {}
+            Turn::Unknown => {
+                listen(&mut wire).await;
+                break;
+            }
+            Turn::Over => break,
+        }
+    }
+    wire.close().await;
+}
+
+/// Puts TLS between. A handshake that fails leaves the greeting on record.
+async fn secure(wire: Wire, manners: &Manners<'_>) -> Option<Wire> {
+    let Wire { layer, mut recorder, .. } = wire;
+    let start = timeout(IDLE, LazyConfigAcceptor::new(Acceptor::default(), layer)).await.ok()?.ok()?;
+    let greeting = start.client_hello();
+    let offered: Vec<Vec<u8>> = greeting.alpn().into_iter().flatten().map(<[u8]>::to_vec).collect();
+    let hello = Hello::from(&greeting);
+    let name = hello.sni.clone().or_else(|| manners.name.clone());
+    recorder.secured(hello);
+    let config = manners.authority.config(name.as_deref(), manners.address, &offered).ok()?;
+    let stream = timeout(IDLE, start.into_stream(config)).await.ok()?.ok()?;
+    Some(Wire::new(BufReader::new(stream), recorder))
+}
+
+/// Answers one request after the other.
+async fn serve(wire: &mut Wire, manners: &Manners<'_>) -> Turn {
+    for exchange in 0..MAX_EXCHANGES {
+        if exchange > 0 {
+            if !wire.ready(KEEP_ALIVE).await {
+                return Turn::Over;
+            }
+            wire.recorder.next_exchange();
+        }
+        let Some(head) = read_head(wire).await else { return Turn::Unknown };
+        wire.recorder.requested(head.request.clone());
+        if head.waits_to_send && !wire.say(b"HTTP/1.1 100 Continue\r\n\r\n").await {
+            return Turn::Over;
+        }
+        let whole = skip_body(wire, &head.body).await;
+        if !wire.say(&head.answer(manners.marker)).await {
+            return Turn::Over;
+        }
+        if head.request.method == "CONNECT" {
+            let host = head.request.path.rsplit_once(':').map(|(host, _)| host.to_owned());
+            wire.recorder.tunnelled(host);
+            return Turn::Within;
+        }
+        if !whole || !head.keep_alive {
+            return Turn::Over;
+        }
+    }
+    Turn::Over
+}
+
+/// `None` when it turns out to be something else; what was taken by then is on record.
+async fn read_head(wire: &mut Wire) -> Option<Head> {
+    let mut taken = Vec::new();
+    for _ in 0..MAX_PIECES {
+        if !wire.ready(IDLE).await {
+            return None;
+        }
+        let before = taken.len();
+        taken.extend_from_slice(wire.buffer());
+        match http::progress(&taken) {
+            Progress::Complete(length) => {
+                wire.take(length - before);
+                return http::parse(&taken[..length]);
+            }
+            Progress::Incomplete => wire.take_all(),
+            Progress::NotHttp => return None,
+        }
+    }
+    None
+}
+
+/// Whether the body came to its end.
+async fn skip_body(wire: &mut Wire, body: &Body) -> bool {
+    match body {
+        Body::Length(length) => {
+            let mut left = *length;
+            while left > 0 && wire.ready(IDLE).await {
+                let step = usize::try_from(left).unwrap_or(usize::MAX).min(wire.buffer().len());
+                wire.take(step);
+                left -= step as u64;
+            }
+            left == 0
+        }
+        Body::Chunked => {
+            let mut chunks = Chunks::default();
+            while wire.ready(IDLE).await {
+                match chunks.feed(wire.buffer()) {
+                    Fed::More => wire.take_all(),
+                    Fed::Ended(count) => {
+                        wire.take(count);
+                        return true;
+                    }
+                    Fed::Broken => return false,
+                }
+            }
+            false
+        }
+    }
+}
+
+/// Hears the client out.
+async fn listen(wire: &mut Wire) {
+    while wire.ready(IDLE).await {
+        wire.take_all();
+    }
+}
