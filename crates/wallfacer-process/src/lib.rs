@@ -14,6 +14,7 @@
 //! | `control` | one hand on either |
 //! | `attendant` | reports and stderr → the state of a life |
 //! | `process` | the public handle |
+//! | `trace/` | a tree that is watched → what it did, call by call |
 //! | `sink/` | the sockets of a jail → what was sent out, and to whom |
 //! | `tree` | `/proc` → descendants, samples |
 //! | `platform` | what this machine offers |
@@ -43,6 +44,7 @@ mod report;
 pub mod sink;
 mod spec;
 mod tail;
+pub mod trace;
 mod tree;
 
 pub use ending::{Ended, Ending, Means, Status};
