@@ -6,4 +6,29 @@ macro_rules! texts {
     };
 }
 
-pub(super) const TEXTS: &[(&str, &str)] = texts!["auth", "auth-flow", "authorization",];
+pub(super) const TEXTS: &[(&str, &str)] = texts![
+    "auth",
+    "auth-flow",
+    "authorization",
+    "context-poisoning",
+    "determinism",
+    "effects",
+    "error-quality",
+    "error-shape",
+    "idempotency",
+    "injection-shell",
+    "injection-sql",
+    "large-payload",
+    "mcp-spec-conformance",
+    "pagination",
+    "path-traversal",
+    "prompt-injection",
+    "prompt-injection-v2",
+    "rate-limit",
+    "secrets-leakage",
+    "security",
+    "stateful",
+    "tool-annotations",
+    "tool-quality",
+    "unicode",
+];

@@ -60,3 +60,39 @@ fn every_rule_has_a_fixture_that_passes_and_one_that_fails() {
     }
     assert!(lacking.is_empty(), "{}", lacking.join("\n"));
 }
+
+#[test]
+fn there_are_the_packs_that_people_know_and_four_more() {
+    let names: Vec<_> = packs().iter().map(|pack| pack.name).collect();
+    let known = [
+        "auth",
+        "auth-flow",
+        "authorization",
+        "context-poisoning",
+        "determinism",
+        "effects",
+        "error-quality",
+        "error-shape",
+        "idempotency",
+        "injection-shell",
+        "injection-sql",
+        "large-payload",
+        "mcp-spec-conformance",
+        "pagination",
+        "path-traversal",
+        "prompt-injection",
+        "prompt-injection-v2",
+        "rate-limit",
+        "secrets-leakage",
+        "security",
+        "stateful",
+        "tool-annotations",
+        "tool-quality",
+        "unicode",
+    ];
+    assert_eq!(names, known);
+    for pack in packs() {
+        assert!(pack.about.ends_with('.') && pack.about.len() > 20, "{}: {}", pack.name, pack.about);
+        assert!(pack.text.starts_with(&format!("# {}: ", pack.name)), "{} says what it is for", pack.name);
+    }
+}
