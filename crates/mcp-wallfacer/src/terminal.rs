@@ -7,6 +7,7 @@ use clap::builder::Styles;
 use clap::builder::styling::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wallfacer_core::event::{Event, Listener};
+use wallfacer_core::report::Look;
 
 use crate::environment;
 use crate::exit::{Exit, Failure};
@@ -34,11 +35,21 @@ pub fn note(text: &str) {
 
 /// In the colours of the messages about usage, where those have some.
 fn say(kind: &str, style: &Style, text: &str) {
-    let coloured = io::stderr().is_terminal()
-        && environment::variable("NO_COLOR").is_none_or(|value| value.is_empty())
-        && environment::variable("TERM").is_none_or(|terminal| terminal != "dumb");
-    let style = if coloured { *style } else { Style::new() };
+    let style = if io::stderr().is_terminal() && wants_colours() { *style } else { Style::new() };
     let _nobody_to_tell = writeln!(io::stderr().lock(), "{style}{kind}{style:#} {text}");
+}
+
+fn wants_colours() -> bool {
+    environment::variable("NO_COLOR").is_none_or(|value| value.is_empty())
+        && environment::variable("TERM").is_none_or(|terminal| terminal != "dumb")
+}
+
+/// How a report on stdout looks.
+pub fn look() -> Look {
+    match terminal_size::terminal_size_of(io::stdout()) {
+        Some((width, _)) => Look::terminal(width.0.into(), wants_colours()),
+        None => Look::PLAIN,
+    }
 }
 
 /// Shows what goes on, where a person is watching.
@@ -77,7 +88,8 @@ impl Listener for Progress {
                     .set_message(format!("{phase} done, {calls} calls so far, looking into {suspicions}"));
             }
             Event::FindingMade { kind, place, .. } => self.bar.set_message(format!("{kind} in {place}")),
-            Event::Closed { .. } => self.bar.finish_and_clear(),
+            // Others may follow: the line is cleared when the last listener goes.
+            Event::Closed { .. } => {}
         }
     }
 }

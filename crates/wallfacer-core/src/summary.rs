@@ -171,8 +171,8 @@ impl Run {
             lives: fuzzed.lives,
             summary: fuzzed.summary,
             tools: fuzzed.tools,
-            findings: fuzzed.findings,
-            flaky: fuzzed.flaky,
+            findings: referenced(fuzzed.findings),
+            flaky: referenced(fuzzed.flaky),
             accepted: Vec::new(),
             stale: Vec::new(),
             notes: fuzzed.notes,
@@ -187,8 +187,8 @@ impl Run {
         self.lives += fuzzed.lives;
         self.summary = fuzzed.summary;
         self.tools = fuzzed.tools;
-        self.findings.extend(fuzzed.findings);
-        self.flaky.extend(fuzzed.flaky);
+        self.findings.extend(referenced(fuzzed.findings));
+        self.flaky.extend(referenced(fuzzed.flaky));
         self.notes.extend(fuzzed.notes);
         self.not_tested.extend(fuzzed.not_tested);
         self.out_of_time |= fuzzed.out_of_time;
@@ -239,6 +239,14 @@ impl Run {
             Conclusion::Clean
         }
     }
+}
+
+/// Where a check names no reference of its own, those of the kind hold.
+fn referenced(mut findings: Vec<Finding>) -> Vec<Finding> {
+    for finding in findings.iter_mut().filter(|finding| finding.references.is_empty()) {
+        finding.references = finding.kind.about().references();
+    }
+    findings
 }
 
 impl Summary {

@@ -1,16 +1,18 @@
 //! `fuzz`: exercise every tool, and show what broke.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use wallfacer_core::findings::rfc3339;
 use wallfacer_core::plan::Mode;
-use wallfacer_core::report;
-use wallfacer_core::session::{FuzzError, FuzzOptions, fuzz};
+use wallfacer_core::session::{FuzzOptions, fuzz};
+use wallfacer_core::summary::Run;
 use wallfacer_core::target::Severity;
 
-use super::output::{Format, OutputArgs};
+use super::conclude::{conclude, failure};
+use super::output::{OutputArgs, RunFormat};
 use super::redaction::Redaction;
 use super::store::Store;
 use super::target::TargetArgs;
@@ -59,7 +61,7 @@ pub struct Args {
     #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium")]
     severity_threshold: Severity,
     #[command(flatten)]
-    output: OutputArgs,
+    output: OutputArgs<RunFormat>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -90,42 +92,26 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         workers: args.workers,
         budget: args.budget,
         protocol_frames: args.protocol_frames,
-        destructive: chosen.settings.destructive,
+        destructive: chosen.settings.destructive.clone(),
         stored: store.stored_cases(),
     };
+    let started = rfc3339(SystemTime::now());
     let mut listeners = args.output.listeners(&redaction)?;
     let fuzzed = fuzz(chosen.connector, &options, &mut listeners);
     listeners.finish();
-    let mut fuzzed = fuzzed.map_err(|error| redaction.of_failure(failure(error)))?;
-    store.keep(fuzzed.findings.iter_mut().chain(&mut fuzzed.flaky))?;
-    let report = match args.output.format {
-        Format::Human => report::fuzzed(&fuzzed),
-        Format::Json => format!("{:#}\n", report::fuzzed_json(&fuzzed)),
-    };
-    args.output.deliver(&redaction.of(&report))?;
-    let grave = fuzzed.findings.iter().any(|finding| finding.severity >= args.severity_threshold);
-    Ok(if grave {
-        Exit::Findings
-    } else if fuzzed.summary.calls == 0 {
-        Exit::NotTested
-    } else {
-        Exit::Clean
-    })
+    let fuzzed = fuzzed.map_err(|error| redaction.of_failure(failure(error)))?;
+    let mut run = Run::of_fuzzing(started, fuzzed);
+    run.weigh(&chosen.settings);
+    store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
+    conclude(&run, args.severity_threshold, chosen.source, &args.output, &redaction)
 }
 
-fn failure(error: FuzzError) -> Failure {
-    match error {
-        FuzzError::Connect(error) => error.into(),
-        FuzzError::Runtime(error) => Failure { exit: Exit::OurFault, message: error.to_string() },
-    }
-}
-
-fn severity(text: &str) -> Result<Severity, String> {
+pub(super) fn severity(text: &str) -> Result<Severity, String> {
     Severity::parse(text)
         .ok_or_else(|| format!("`{text}` is no severity; write low, medium, high or critical"))
 }
 
-fn globs(patterns: &[String]) -> Result<Option<GlobSet>, Failure> {
+pub(super) fn globs(patterns: &[String]) -> Result<Option<GlobSet>, Failure> {
     if patterns.is_empty() {
         return Ok(None);
     }

@@ -1,6 +1,10 @@
 //! Arguments as typed in, the command they mean run, its exit out.
 
+mod check;
+mod ci;
+mod conclude;
 mod doctor;
+mod effort;
 mod fuzz;
 mod key;
 mod output;
@@ -32,6 +36,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Check(Box<check::Args>),
+    Ci(Box<ci::Args>),
     Doctor(Box<doctor::Args>),
     #[command(hide = true)]
     Fuzz(Box<fuzz::Args>),
@@ -54,6 +60,8 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
         Err(error) => return Ok(show_usage(with_tip(error))),
     };
     match cli.command {
+        Command::Check(args) => check::run(&args, cli.config.as_deref()),
+        Command::Ci(args) => ci::run(&args, cli.config.as_deref()),
         Command::Doctor(args) => doctor::run(&args, cli.config.as_deref()),
         Command::Fuzz(args) => fuzz::run(&args, cli.config.as_deref()),
         Command::Init(args) => {

@@ -13,10 +13,10 @@ use crate::exit::{Exit, Failure, without_number};
 use crate::terminal::{self, Progress};
 
 #[derive(Debug, Args)]
-pub struct OutputArgs {
+pub struct OutputArgs<F: ValueEnum + Send + Sync + 'static = Format> {
     /// The form of the report
     #[arg(long, value_enum, default_value = "human", help_heading = "Output")]
-    pub format: Format,
+    pub format: F,
     /// Write the report to a file
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -31,7 +31,16 @@ pub enum Format {
     Json,
 }
 
-impl OutputArgs {
+/// The forms of the report of a run that tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RunFormat {
+    Human,
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+}
+
+impl<F: ValueEnum + Send + Sync + 'static> OutputArgs<F> {
     /// Says at once what would otherwise be found out when all work is done.
     pub fn check(&self) -> Result<(), Failure> {
         self.output.iter().chain(&self.events).try_for_each(|path| check_place(path))
@@ -107,7 +116,7 @@ fn quoted(path: &Path) -> String {
     format!("`{}`", path.display())
 }
 
-fn cannot_write(what: &str, reason: &dyn Display) -> Failure {
+pub fn cannot_write(what: &str, reason: &dyn Display) -> Failure {
     let message = format!("cannot write {what}: {reason}");
     Failure { exit: Exit::Usage, message: without_number(&message).to_owned() }
 }

@@ -48,6 +48,9 @@ pub struct TargetArgs {
     /// How long one request may take [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Limits")]
     timeout: Option<Duration>,
+    /// How long a call of one tool may take
+    #[arg(long, value_name = "NAME=TIME", value_parser = units::tool_duration, help_heading = "Limits")]
+    tool_timeout: Vec<(String, Duration)>,
     /// How long the server may take to start and answer [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Limits")]
     startup_timeout: Option<Duration>,
@@ -67,6 +70,8 @@ pub struct TargetArgs {
 pub struct Chosen {
     pub connector: Connector,
     pub settings: Settings,
+    /// The file of the project that names the server, as a URI from the project's root.
+    pub source: Option<String>,
 }
 
 impl TargetArgs {
@@ -82,12 +87,14 @@ impl TargetArgs {
             (config, _) => FileConfig::find(config, &around)?,
         };
         let mut resolved = resolve(&self.flags()?, file.as_ref(), &around)?;
+        let source = resolved.file.as_ref().and_then(|file| around.project_uri(file));
         resolved.notes.iter().for_each(|note| terminal::note(note));
         resolved.target.from_environment.extend(environment::secrets());
+        resolved.target.timeouts.per_tool.extend(self.tool_timeout.clone());
         // Findings go to one place, however the server was named.
         let file = file.or_else(|| FileConfig::find(None, &around).ok().flatten());
         let settings = file.map_or_else(|| Settings::new(&here), |file| file.settings);
-        Ok(Chosen { connector: Connector::new(resolved.target, environment::all()), settings })
+        Ok(Chosen { connector: Connector::new(resolved.target, environment::all()), settings, source })
     }
 
     /// The server that a stored target names, got at from its own directory, with what the flags say besides.
@@ -107,8 +114,9 @@ impl TargetArgs {
         };
         let mut target = resolve(&flags, None, &around)?.target;
         target.from_environment.extend(environment::secrets());
+        target.timeouts.per_tool.extend(self.tool_timeout.clone());
         let connector = Connector::new(target, environment::all());
-        Ok(Chosen { connector, settings: settings(config)? })
+        Ok(Chosen { connector, settings: settings(config)?, source: None })
     }
 
     /// Whether a server is named here, and not left to the configuration.

@@ -20,6 +20,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// The time of one tool, as `NAME=30s`.
+pub fn tool_duration(text: &str) -> Result<(String, Duration), String> {
+    match text.rsplit_once('=') {
+        Some((name, time)) if !name.is_empty() => Ok((name.to_owned(), duration(time)?)),
+        _ => Err(format!("`{text}` does not name a tool and a time; write NAME=30s")),
+    }
+}
+
 /// A number of bytes.
 pub fn size(text: &str) -> Result<usize, String> {
     let (number, unit) = split(text);
@@ -52,6 +60,14 @@ mod tests {
         }
         for text in ["", "s", "5 parsecs", "-1s", "1e99h", "..s", "0", "0ms"] {
             assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tool_and_its_time_are_told_apart_at_the_last_equals_sign() {
+        assert_eq!(tool_duration("a=b=2s"), Ok(("a=b".to_owned(), Duration::from_secs(2))));
+        for text in ["", "report", "=2s", "report=", "report=soon"] {
+            assert!(tool_duration(text).is_err(), "{text}");
         }
     }
 

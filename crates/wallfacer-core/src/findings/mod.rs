@@ -1,6 +1,7 @@
 //! Failures in, [`Finding`]s out: when two failures are one bug, what of them may be shown, and where they are kept.
 //! Pure but for the corpus, which is a folder.
 
+mod about;
 mod address;
 mod baseline;
 mod cause;
@@ -25,6 +26,7 @@ mod stack;
 mod substitution;
 mod wording;
 
+pub use about::About;
 pub use address::{Missing, asked_for, stored_target, typed_target};
 pub use baseline::{Acceptance, BASELINE_NAME, Baseline, BaselineError};
 pub use cause::Cause;

@@ -24,7 +24,7 @@ pub fn examination(seen: &Examination) -> String {
     identity(&mut out, seen);
     tools(&mut out, &seen.catalogue);
     others(&mut out, &seen.catalogue);
-    remarks(&mut out, seen);
+    remarks_section(&mut out, seen);
     out
 }
 
@@ -168,7 +168,19 @@ fn closing<T>(out: &mut String, listing: &Listing<T>) {
     let _infallible = writeln!(out, "  {end}");
 }
 
-fn remarks(out: &mut String, seen: &Examination) {
+fn remarks_section(out: &mut String, seen: &Examination) {
+    let lines = remarks(seen);
+    if lines.is_empty() {
+        return;
+    }
+    out.push_str("\nRemarks\n");
+    for line in lines {
+        let _infallible = writeln!(out, "  - {line}");
+    }
+}
+
+/// What is odd about a server that was only looked at.
+pub fn remarks(seen: &Examination) -> Vec<String> {
     let mut lines: Vec<String> = seen.server.remarks.iter().map(remark).collect();
     for (fault, count) in &seen.strays.counts {
         lines.push(format!("it sent {fault} ({count}×)"));
@@ -185,13 +197,7 @@ fn remarks(out: &mut String, seen: &Examination) {
             lines.push(format!("it left a process behind: {} ({})", shortened(&left.name, NAME), left.pid));
         }
     }
-    if lines.is_empty() {
-        return;
-    }
-    out.push_str("\nRemarks\n");
-    for line in lines {
-        let _infallible = writeln!(out, "  - {line}");
-    }
+    lines
 }
 
 fn remark(remark: &Remark) -> String {

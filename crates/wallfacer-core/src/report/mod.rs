@@ -1,9 +1,29 @@
 //! What was found in, text out: one file per format. Nothing is printed here.
 
+mod document;
 mod examination;
-mod fuzzed;
+mod human;
 mod json;
+mod look;
+mod sarif;
+mod sent;
 
-pub use examination::examination;
-pub use fuzzed::{fuzzed, fuzzed_json};
+pub use document::{document, report_schema};
+pub use examination::{examination, remarks};
+pub use human::human;
 pub use json::examination as examination_json;
+pub use look::Look;
+pub use sarif::sarif;
+
+use crate::summary::Run;
+use crate::target::Severity;
+
+/// A run, and what whoever reports it knows besides.
+#[derive(Debug)]
+pub struct Report<'a> {
+    pub run: &'a Run,
+    /// Findings below it fail nothing.
+    pub threshold: Severity,
+    /// The file of the project that names the server, as a relative URI.
+    pub source: Option<String>,
+}

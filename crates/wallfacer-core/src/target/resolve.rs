@@ -7,12 +7,14 @@ use super::{
     Timeouts,
 };
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A target, and what its user should know of how it was found.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Resolved {
     pub target: Target,
+    /// The file that names the server, where one does.
+    pub file: Option<PathBuf>,
     pub notes: Vec<String>,
 }
 
@@ -42,6 +44,7 @@ pub enum TargetError {
 /// How the server is got at, and where that was learned.
 struct Found {
     reach: Reach,
+    file: Option<PathBuf>,
     from_environment: BTreeSet<String>,
     notes: Vec<String>,
 }
@@ -53,7 +56,7 @@ pub fn resolve(
     config: Option<&FileConfig>,
     around: &Surroundings<'_>,
 ) -> Result<Resolved, TargetError> {
-    let Found { mut reach, from_environment, notes } = find(flags, config, around)?;
+    let Found { mut reach, file, from_environment, notes } = find(flags, config, around)?;
     adjust(&mut reach, flags, around.directory)?;
     let protocol = flags.protocol()?.or(config.map(|config| config.protocol)).unwrap_or_default();
     let target = Target {
@@ -64,7 +67,7 @@ pub fn resolve(
         from_environment,
     };
     check_company(flags, &target)?;
-    Ok(Resolved { target, notes })
+    Ok(Resolved { target, file, notes })
 }
 
 fn find(flags: &Flags, config: Option<&FileConfig>, around: &Surroundings<'_>) -> Result<Found, TargetError> {
@@ -77,6 +80,7 @@ fn find(flags: &Flags, config: Option<&FileConfig>, around: &Surroundings<'_>) -
         let server = ClientFiles::read(around).find(name)?;
         return Ok(Found {
             reach: server.reach,
+            file: Some(server.file),
             from_environment: server.from_environment,
             notes: server.notes,
         });
@@ -89,11 +93,11 @@ fn find(flags: &Flags, config: Option<&FileConfig>, around: &Surroundings<'_>) -
     };
     let written = || {
         let config = config?;
-        Some((config.reach.clone()?, config.from_environment.clone()))
+        Some((config.reach.clone()?, Some(config.path.clone()), config.from_environment.clone()))
     };
-    let (reach, from_environment) =
-        typed.map(|reach| (reach, BTreeSet::new())).or_else(written).ok_or(TargetError::Nothing)?;
-    Ok(Found { reach, from_environment, notes: vec![] })
+    let (reach, file, from_environment) =
+        typed.map(|reach| (reach, None, BTreeSet::new())).or_else(written).ok_or(TargetError::Nothing)?;
+    Ok(Found { reach, file, from_environment, notes: vec![] })
 }
 
 /// Puts on top what the flags say about the server without naming it.

@@ -24,6 +24,14 @@ impl Surroundings<'_> {
         up().take(root.unwrap_or(0) + 1).collect()
     }
 
+    /// A file of the project as a URI from the project's root; none for a file outside of it.
+    pub fn project_uri(&self, file: &Path) -> Option<String> {
+        let root = self.project_directories().last().copied().unwrap_or(self.directory);
+        let parts = file.strip_prefix(root).ok()?.components();
+        let encoded = parts.map(|part| part.as_os_str().as_encoded_bytes().iter().map(escaped).collect());
+        Some(encoded.collect::<Vec<String>>().join("/"))
+    }
+
     /// The path as a person in the working directory would write it.
     pub(super) fn named(&self, path: &Path) -> PathBuf {
         let under_home = || Some(Path::new("~").join(path.strip_prefix(self.home?).ok()?));
@@ -42,6 +50,12 @@ impl fmt::Debug for Surroundings<'_> {
     }
 }
 
+/// A byte as it may stand in a URI.
+fn escaped(byte: &u8) -> String {
+    let plain = byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
+    if plain { char::from(*byte).to_string() } else { format!("%{byte:02X}") }
+}
+
 /// `path` as seen from `directory`, without the `.` in between.
 pub(super) fn joined(directory: &Path, path: impl AsRef<Path>) -> PathBuf {
     directory.join(path).components().filter(|part| *part != Component::CurDir).collect()
@@ -50,4 +64,20 @@ pub(super) fn joined(directory: &Path, path: impl AsRef<Path>) -> PathBuf {
 /// A program named by a path is looked up from `directory`; a bare name is left to `PATH`.
 pub(super) fn program(directory: &Path, name: &str) -> PathBuf {
     if name.contains(['/', std::path::MAIN_SEPARATOR]) { joined(directory, name) } else { name.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_project_is_named_from_its_root() {
+        let kept = tempfile::TempDir::new().unwrap();
+        let root = kept.path();
+        std::fs::create_dir_all(root.join(".git")).unwrap();
+        let directory = root.join("a b");
+        let around = Surroundings { directory: &directory, home: None, variable: &|_| None };
+        assert_eq!(around.project_uri(&directory.join("wallfacer.toml")).unwrap(), "a%20b/wallfacer.toml");
+        assert_eq!(around.project_uri(Path::new("/elsewhere/wallfacer.toml")), None);
+    }
 }

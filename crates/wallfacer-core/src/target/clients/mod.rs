@@ -28,6 +28,8 @@ pub struct ClientFiles<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct ClientServer {
     pub reach: Reach,
+    /// Where it stands.
+    pub file: PathBuf,
     /// Values that came from environment variables.
     pub from_environment: BTreeSet<String>,
     /// What the user should know: the name stands in another file too, or a part was left out.
@@ -70,6 +72,7 @@ impl<'a> ClientFiles<'a> {
         });
         Ok(ClientServer {
             reach: meant.reach,
+            file: file.place.path.clone(),
             from_environment: meant.from_environment,
             notes: others.chain(meant.note).collect(),
         })

@@ -1,0 +1,164 @@
+//! A stored finding in, what it takes to try it once more out: its secrets put back, and a server that may be started.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::Path;
+
+use wallfacer_core::findings::{
+    Finding, Redaction as StoredRedaction, Secrets, restore, stored_target, typed_target,
+};
+use wallfacer_core::target::{Destructive, Shown};
+use wallfacer_core::wire::Connector;
+
+use super::redaction::Redaction;
+use super::target::{Chosen, TargetArgs, settings, working_directory};
+use super::{key, store};
+use crate::environment;
+use crate::exit::Failure;
+
+/// A longer command cannot be looked over, so it is not offered.
+const MOST_SHOWN: usize = 4_096;
+
+/// Ready to be tried.
+pub struct Again {
+    /// With its secrets; never shown.
+    pub finding: Finding,
+    pub connector: Connector,
+    pub destructive: Destructive,
+    /// For all that is printed.
+    pub redaction: Redaction,
+    /// For what is stored.
+    pub stored_redaction: StoredRedaction,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct TrustArgs {
+    /// Start the stored command even if it was not recorded by you on this machine
+    #[arg(long)]
+    trust: bool,
+}
+
+/// All that is needed, or why the finding cannot be tried.
+pub fn ready(
+    finding: &Finding,
+    target: &TargetArgs,
+    trust: &TrustArgs,
+    config: Option<&Path>,
+) -> Result<Result<Again, String>, Failure> {
+    let chosen = match choose(finding, target, trust, config)? {
+        Ok(chosen) => chosen,
+        Err(why) => return Ok(Err(why)),
+    };
+    let known = chosen.connector.target();
+    let secrets = Secrets::of(known);
+    let mut finding = finding.clone();
+    let lookup = |name: &str| environment::variable(name).or_else(|| secrets.by_variable(name));
+    let missing = restore(&mut finding, lookup);
+    if !missing.is_empty() {
+        return Ok(Err(format!("a secret was taken out of its payload; set {}", missing.join(" and "))));
+    }
+    Ok(Ok(Again {
+        finding,
+        redaction: Redaction::new(known.secrets()),
+        stored_redaction: StoredRedaction::new(secrets),
+        destructive: chosen.settings.destructive,
+        connector: chosen.connector,
+    }))
+}
+
+/// The server that is named anew, else the one of the configuration where it is the same, else the stored one.
+fn choose(
+    finding: &Finding,
+    target: &TargetArgs,
+    trust: &TrustArgs,
+    config: Option<&Path>,
+) -> Result<Result<Chosen, String>, Failure> {
+    if target.names_a_server() {
+        return target.choose(config).map(Ok);
+    }
+    // A file that is broken is told of when its settings are read.
+    if let Ok(chosen) = target.choose(config)
+        && (config.is_some() || finding.target.as_ref().is_none_or(|stored| is_the_same(&chosen, stored)))
+    {
+        return Ok(Ok(chosen));
+    }
+    let Some(stored) = &finding.target else {
+        settings(config)?;
+        return Ok(Err("it does not say which server it is about; name the server (`-- COMMAND`, `--url`, \
+                       `--server`)"
+            .to_owned()));
+    };
+    let typed = match typed_target(stored, environment::variable) {
+        Ok(typed) => typed,
+        Err(missing) => return Ok(Err(missing.to_string())),
+    };
+    if !is_trusted(finding, stored, trust) {
+        return Ok(Err(foreign(stored)));
+    }
+    target.choose_stored(&typed, config).map(Ok)
+}
+
+fn is_the_same(chosen: &Chosen, stored: &Shown) -> bool {
+    let target = chosen.connector.target();
+    let redaction = StoredRedaction::new(Secrets::of(target));
+    working_directory().is_ok_and(|here| stored_target(target, &redaction, &here) == *stored)
+}
+
+fn is_trusted(finding: &Finding, stored: &Shown, trust: &TrustArgs) -> bool {
+    trust.trust || key::read().is_some_and(|key| key.knows(finding)) || is_confirmed(stored)
+}
+
+/// Asks, where somebody is there to answer.
+fn is_confirmed(stored: &Shown) -> bool {
+    let whole = whole(stored);
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() || whole.len() > MOST_SHOWN {
+        return false;
+    }
+    let question = format!("This finding was not recorded by you on this machine. Use {whole}? [y/N] ");
+    let asked = write!(io::stderr(), "{question}").and_then(|()| io::stderr().flush());
+    let mut answer = String::new();
+    asked.is_ok() && io::stdin().lock().read_line(&mut answer).is_ok() && answer.trim() == "y"
+}
+
+fn foreign(stored: &Shown) -> String {
+    let whole = whole(stored);
+    let which = if whole.len() > MOST_SHOWN { "a command too long to be looked over".to_owned() } else { whole };
+    format!(
+        "it was not recorded by you on this machine, and would use {which}; look at that, then add --trust, or name \
+         the server yourself (`-- COMMAND`, `--url`, `--server`)"
+    )
+}
+
+/// The whole target, with nothing in it that steers a terminal.
+fn whole(stored: &Shown) -> String {
+    let words: Vec<String> = stored.command.iter().map(|word| store::quoted(word)).collect();
+    let parts = [
+        stored.url.clone(),
+        (!words.is_empty()).then(|| format!("`{}`", words.join(" "))),
+        stored.cwd.as_ref().map(|cwd| format!("in {}", store::quoted(cwd))),
+    ];
+    let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    text.chars().map(|letter| if is_printed(letter) { letter.to_string() } else { letter.escape_unicode().to_string() }).collect()
+}
+
+/// Letters that turn the direction of a line would hide what stands in it.
+fn is_printed(letter: char) -> bool {
+    let turns = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    !letter.is_control() && !turns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_whole_and_steers_no_terminal() {
+        let stored = Shown {
+            command: ["rm", "-rf", "a b", "\u{1b}[2K\u{202e}x"].map(str::to_owned).to_vec(),
+            cwd: Some("/tmp".to_owned()),
+            env: vec![],
+            url: None,
+            headers: vec![],
+        };
+        assert_eq!(whole(&stored), "`rm -rf 'a b' '\\u{1b}[2K\\u{202e}x'` in /tmp");
+    }
+}

@@ -1,0 +1,168 @@
+//! `replay`: is a finding still true?
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use wallfacer_core::findings::{Corpus, CorpusError, Finding, Repro, read_finding};
+use wallfacer_core::session::{Replay, Replayed, replay};
+
+use super::again::{Again, TrustArgs, ready};
+use super::output::{Format, OutputArgs};
+use super::redaction::Redaction;
+use super::store;
+use super::target::{TargetArgs, settings};
+use crate::environment;
+use crate::exit::{Exit, Failure};
+
+/// Try a stored finding once more: FIXED, STILL FAILS, FLAKY or NOT REPLAYABLE
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The id of the finding, or its first digits, or the path of its file
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Show what is sent
+    #[arg(long)]
+    show_payload: bool,
+    #[command(flatten)]
+    trust: TrustArgs,
+    #[command(flatten)]
+    target: TargetArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+    args.output.check()?;
+    let finding = find(&args.id, config)?;
+    let told = tell(&finding, args, config)?;
+    let text = match args.output.format {
+        Format::Human => told.human(args.show_payload),
+        Format::Json => format!("{:#}\n", told.json(args.show_payload)),
+    };
+    args.output.deliver(&told.redaction.of(&text))?;
+    Ok(told.exit())
+}
+
+fn tell<'a>(finding: &'a Finding, args: &Args, config: Option<&Path>) -> Result<Told<'a>, Failure> {
+    try_again(finding, &args.target, &args.trust, &args.output, config)
+}
+
+/// A finding and what became of it.
+pub struct Told<'a> {
+    finding: &'a Finding,
+    replayed: Replayed,
+    pub redaction: Redaction,
+}
+
+/// Tries one finding; what stands in the way is a verdict too.
+pub fn try_again<'a>(
+    finding: &'a Finding,
+    target: &TargetArgs,
+    trust: &TrustArgs,
+    output: &OutputArgs,
+    config: Option<&Path>,
+) -> Result<Told<'a>, Failure> {
+    let known = Redaction::new(environment::secrets());
+    let not = |why: String, redaction| Told { finding, replayed: Replayed::not(why), redaction };
+    // What was stored as not replayable needs no server to say so.
+    if let Err(why) = finding.repro.case() {
+        return Ok(not(why.to_string(), known));
+    }
+    let Again { finding: restored, connector, destructive, redaction, .. } =
+        match ready(finding, target, trust, config)? {
+            Ok(again) => again,
+            Err(why) => return Ok(not(why, known)),
+        };
+    let mut listeners = output.listeners(&redaction)?;
+    let runtime = super::runtime()?;
+    let tried = runtime.block_on(replay(connector, &restored, &destructive, &mut listeners));
+    listeners.finish();
+    match tried {
+        Ok(replayed) => Ok(Told { finding, replayed, redaction }),
+        Err(error) => Ok(not(Failure::from(error).message, redaction)),
+    }
+}
+
+/// A finding of the corpus by the beginning of its id, or of a file.
+pub fn find(id: &str, config: Option<&Path>) -> Result<Finding, Failure> {
+    let found = if id.ends_with(".json") || id.contains(std::path::MAIN_SEPARATOR) {
+        read_finding(Path::new(id))
+    } else {
+        Corpus::new(settings(config)?.corpus_directory).find(id)
+    };
+    found.map_err(|error: CorpusError| store::failure(&error))
+}
+
+impl Told<'_> {
+    pub fn exit(&self) -> Exit {
+        match self.replayed.verdict {
+            Replay::Fixed { .. } => Exit::Clean,
+            Replay::StillFails { .. } | Replay::Flaky(_) => Exit::Findings,
+            Replay::NotReplayable { .. } => Exit::NotTested,
+        }
+    }
+
+    pub fn human(&self, show_payload: bool) -> String {
+        let (verdict, why) = self.words();
+        let (kind, place, id) = (self.finding.kind.name(), place(self.finding), &self.finding.id);
+        let mut text = format!("{verdict}: {kind} in {place}  [{id}]\n  {why}\n");
+        self.replayed.remarks.iter().for_each(|remark| text += &format!("  {remark}\n"));
+        if show_payload {
+            sent(self.finding).iter().for_each(|step| text += &format!("  sent: {step}\n"));
+        }
+        text
+    }
+
+    pub fn json(&self, show_payload: bool) -> Value {
+        let (name, k, n) = match &self.replayed.verdict {
+            Replay::Fixed { n } => ("fixed", Some(0), Some(*n)),
+            Replay::StillFails { n, .. } => ("still_fails", Some(*n), Some(*n)),
+            Replay::Flaky(seen) => ("flaky", Some(seen.k), Some(seen.n)),
+            Replay::NotReplayable { .. } => ("not_replayable", None, None),
+        };
+        let mut told = json!({
+            "wallfacer": env!("CARGO_PKG_VERSION"),
+            "run": { "command": "replay" },
+            "id": self.finding.id,
+            "kind": self.finding.kind,
+            "tool": self.finding.tool,
+            "verdict": name,
+            "reproduced": k.zip(n).map(|(k, n)| json!({ "k": k, "n": n })),
+            "why": self.words().1,
+            "remarks": self.replayed.remarks,
+        });
+        if show_payload {
+            told["sent"] = sent(self.finding).into();
+        }
+        told
+    }
+
+    /// The verdict, and what stands behind it.
+    fn words(&self) -> (String, String) {
+        match &self.replayed.verdict {
+            Replay::Fixed { n } => ("FIXED".to_owned(), format!("not seen in {n} tries on fresh servers")),
+            Replay::StillFails { n, message } => (format!("STILL FAILS {n}/{n}"), message.clone()),
+            Replay::Flaky(seen) => {
+                let (k, n) = (seen.k, seen.n);
+                (format!("FLAKY {k}/{n}"), format!("seen in {k} of {n} tries on fresh servers"))
+            }
+            Replay::NotReplayable { why } => ("NOT REPLAYABLE".to_owned(), why.clone()),
+        }
+    }
+}
+
+/// What a finding is about, in a few words that steer no terminal.
+pub fn place(finding: &Finding) -> String {
+    const MOST: usize = 60;
+    wallfacer_core::wire::shortened(finding.place(), MOST)
+}
+
+/// What is sent, step by step, in the short form in which it is stored and without secrets.
+pub fn sent(finding: &Finding) -> Vec<Value> {
+    match &finding.repro {
+        Repro::Replayable { case, .. } => {
+            case.get("steps").and_then(Value::as_array).cloned().unwrap_or_default()
+        }
+        Repro::NotReplayable { .. } => Vec::new(),
+    }
+}

@@ -1,0 +1,63 @@
+//! A stored case in, what of it was sent out, in one line for a person. Its short form is read, never the payload itself.
+
+use serde_json::Value;
+
+use crate::findings::Repro;
+use crate::wire::shortened;
+
+/// A longer one is cut; replay has all of it.
+const MAX_CHARS: usize = 300;
+
+/// The request that shows a fault, or the last of several. None where nothing can be sent again.
+pub fn sent(repro: &Repro) -> Option<String> {
+    let Repro::Replayable { case, .. } = repro else { return None };
+    let steps = case.get("steps")?.as_array()?;
+    let requests: Vec<String> = steps.iter().filter_map(request).collect();
+    let last = requests.last()?;
+    Some(match requests.len() {
+        1 => shortened(last, MAX_CHARS),
+        many => format!("{many} requests in a row, the last: {}", shortened(last, MAX_CHARS)),
+    })
+}
+
+fn request(step: &Value) -> Option<String> {
+    if let Some(call) = step.get("call") {
+        let params = call.get("params")?;
+        let method = call.get("method")?.as_str()?;
+        return Some(match (params.get("name").and_then(Value::as_str), params.get("arguments")) {
+            (Some(name), Some(arguments)) => format!("{method} {name} {arguments}"),
+            _ => format!("{method} {params}"),
+        });
+    }
+    let raw = step.get("raw")?;
+    match (raw.get("text"), raw.get("base64")) {
+        (Some(Value::String(text)), _) => Some(text.clone()),
+        (Some(recipe), _) => Some(recipe.to_string()),
+        (None, Some(base64)) => Some(format!("bytes that are no text, in base64: {}", base64.as_str()?)),
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Case, Intent, RawFrame, Step};
+    use serde_json::json;
+
+    fn shown(steps: Vec<Step>) -> Option<String> {
+        let case = Case { steps, ..Case::tool("add", json!({ "a": 1 }), Intent::Valid, 0) };
+        sent(&Repro::new(&case, &case))
+    }
+
+    #[test]
+    fn a_call_a_frame_and_a_row_of_them_are_told_in_one_line() {
+        let call = Case::tool("add", json!({ "a": "x".repeat(1_000) }), Intent::Valid, 0).steps.remove(0);
+        let raw = |bytes: &[u8]| Step::Raw(RawFrame::new(bytes.to_vec(), None));
+        let wanted = r#"tools/call add {"a":{"$repeat":"x","times":1000}}"#;
+        assert_eq!(shown(vec![call.clone()]).unwrap(), wanted);
+        assert_eq!(shown(vec![raw(b"{\x1b"), Step::Probe]).unwrap(), r"{\u{1b}");
+        assert!(shown(vec![raw(b"\xff")]).unwrap().ends_with("base64: /w=="));
+        assert_eq!(shown(vec![raw(b"{"), call]).unwrap(), format!("2 requests in a row, the last: {wanted}"));
+        assert_eq!(shown(vec![Step::Probe]), None);
+    }
+}

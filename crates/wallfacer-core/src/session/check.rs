@@ -1,0 +1,82 @@
+//! A look at the server, then each kind of test in turn, all within one budget: a target in, one [`Run`] out.
+
+use std::time::Instant;
+
+use super::examine::examine;
+use super::fuzz::{FuzzError, FuzzOptions, fuzz};
+use crate::event::Listener;
+use crate::report::remarks;
+use crate::summary::{NotTested, Note, Run, StepDone};
+use crate::wire::Connector;
+
+/// How to check.
+#[derive(Debug, Clone)]
+pub struct CheckOptions {
+    pub command: &'static str,
+    /// When the run begins: RFC 3339, in UTC.
+    pub started: String,
+    /// Its budget is that of the whole run.
+    pub fuzz: FuzzOptions,
+}
+
+/// What follows the look, in this order. Each adds to the run, and has the time that those before it left.
+const STEPS: [(&str, Perform); 1] = [("fuzz", exercise)];
+
+type Perform = fn(&mut Work<'_>) -> Result<(), FuzzError>;
+
+/// What a step works on.
+struct Work<'a> {
+    connector: &'a Connector,
+    options: &'a CheckOptions,
+    begun: Instant,
+    listener: &'a mut dyn Listener,
+    run: Run,
+}
+
+/// Checks one target.
+pub fn check(
+    mut connector: Connector,
+    options: &CheckOptions,
+    listener: &mut dyn Listener,
+) -> Result<Run, FuzzError> {
+    let begun = Instant::now();
+    let run = look(&mut connector, options, listener)?;
+    let mut work = Work { connector: &connector, options, begun, listener, run };
+    for (name, perform) in STEPS {
+        let step = Instant::now();
+        perform(&mut work)?;
+        work.run.steps.push(StepDone { name, took: step.elapsed() });
+    }
+    let mut run = work.run;
+    run.not_tested.push(NotTested {
+        what: "effects on files, network and other programs".to_owned(),
+        why: "the server ran without a sandbox, and nothing of that was observed".to_owned(),
+    });
+    run.took = begun.elapsed();
+    Ok(run)
+}
+
+/// The look that every run begins with: without it nothing is known of the server.
+fn look(
+    connector: &mut Connector,
+    options: &CheckOptions,
+    listener: &mut dyn Listener,
+) -> Result<Run, FuzzError> {
+    let begun = Instant::now();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let seen = runtime.block_on(examine(connector, listener))?;
+    let mut run = Run::begun(options.command, options.started.clone(), &seen);
+    run.seed = options.fuzz.seed;
+    run.budget = options.fuzz.budget;
+    run.notes.extend(remarks(&seen).into_iter().map(|text| Note { tool: None, text }));
+    run.steps.push(StepDone { name: "look", took: begun.elapsed() });
+    Ok(run)
+}
+
+fn exercise(work: &mut Work<'_>) -> Result<(), FuzzError> {
+    let mut options = work.options.fuzz.clone();
+    options.budget = options.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()));
+    let fuzzed = fuzz(work.connector.clone(), &options, work.listener)?;
+    work.run.add_fuzzing(fuzzed);
+    Ok(())
+}
