@@ -35,6 +35,7 @@ mod rules;
 mod schema;
 mod sequence;
 mod source;
+mod suggest;
 mod text;
 mod tool;
 mod yaml;
@@ -55,6 +56,9 @@ pub use rule::{Input, Origin, Rule};
 pub use rules::{Expansion, Loader, Rules, Skipped};
 pub use sequence::{Client, Outcome, Sequence, Step, Steps};
 pub use source::{Place, Source, Span};
+pub use suggest::{
+    Suggestion, human as show_suggestions, json as suggestions_as_json, suggest, toml as suggestions_as_toml,
+};
 pub use tool::ToolShape;
 
 /// The example of the README is a test.
