@@ -15,6 +15,7 @@
 
 mod assertion;
 mod block;
+mod coverage;
 mod draft;
 mod evaluate;
 mod expr;
@@ -41,6 +42,9 @@ mod tool;
 mod yaml;
 
 pub use assertion::Assertion;
+pub use coverage::{
+    Cell, Coverage, Means, PackCoverage, coverage, human as show_coverage, json as coverage_as_json,
+};
 pub use draft::{Draft, Unresolved};
 pub use evaluate::{Context, Known, Verdict, evaluate};
 pub use file::RuleFile;

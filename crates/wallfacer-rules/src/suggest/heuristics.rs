@@ -143,8 +143,13 @@ fn identity(tool: &ToolShape) -> Option<Suggestion> {
     ];
     let is_me = name.len() == 1 && name[0] == "me";
     let fits = is_me || phrases.iter().any(|phrase| has_phrase(&name, phrase));
-    let reason = || format!("`{}` tells who is calling", tool.name());
-    fits.then(|| suggestion("auth", Some(tool.name()), &[("whoami_tool", tool.name())], reason()))
+    // With arguments it is asked about somebody, without it tells who asks.
+    let (parameter, what) = match tool.fields().next() {
+        Some(_) if has_phrase(&name, &["get", "user"]) => ("get_user_tool", "shows a user"),
+        _ => ("whoami_tool", "tells who is calling"),
+    };
+    let reason = || format!("`{}` {what}", tool.name());
+    fits.then(|| suggestion("auth", Some(tool.name()), &[(parameter, tool.name())], reason()))
 }
 
 fn paths(tool: &ToolShape) -> Option<Suggestion> {

@@ -43,6 +43,13 @@ fn a_tool_that_tells_who_is_calling_suggests_auth() {
 }
 
 #[test]
+fn a_tool_that_is_asked_about_a_user_is_not_the_one_that_tells_who_is_calling() {
+    let found = suggest(&[tool("get_user", json!({ "id": text() }))]);
+    assert_eq!(parameter(&found, "auth", "get_user_tool"), Some("get_user"));
+    assert_eq!(parameter(&found, "auth", "whoami_tool"), None);
+}
+
+#[test]
 fn me_within_other_words_is_nobody() {
     for name in ["time", "rename", "memory", "get_time", "documents", "method"] {
         assert_eq!(of(&suggest(&[tool(name, json!({}))]), "auth"), None, "{name}");
