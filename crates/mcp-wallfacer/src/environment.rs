@@ -20,7 +20,8 @@ pub fn all() -> BTreeMap<OsString, OsString> {
 /// Values of variables whose names say that they are secret: they must not come back in anything we write.
 pub fn secrets() -> BTreeSet<String> {
     let named = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-    named.filter(|(name, _)| is_secret_name(name)).filter_map(|(_, value)| value.into_string().ok()).collect()
+    let is_secret = |name: &str| is_secret_name(name) || name.starts_with("WALLFACER_REPLAY_");
+    named.filter(|(name, _)| is_secret(name)).filter_map(|(_, value)| value.into_string().ok()).collect()
 }
 
 pub fn home() -> Option<PathBuf> {

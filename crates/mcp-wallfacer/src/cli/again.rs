@@ -121,7 +121,8 @@ fn is_confirmed(stored: &Shown) -> bool {
 
 fn foreign(stored: &Shown) -> String {
     let whole = whole(stored);
-    let which = if whole.len() > MOST_SHOWN { "a command too long to be looked over".to_owned() } else { whole };
+    let which =
+        if whole.len() > MOST_SHOWN { "a command too long to be looked over".to_owned() } else { whole };
     format!(
         "it was not recorded by you on this machine, and would use {which}; look at that, then add --trust, or name \
          the server yourself (`-- COMMAND`, `--url`, `--server`)"
@@ -137,7 +138,13 @@ fn whole(stored: &Shown) -> String {
         stored.cwd.as_ref().map(|cwd| format!("in {}", store::quoted(cwd))),
     ];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    text.chars().map(|letter| if is_printed(letter) { letter.to_string() } else { letter.escape_unicode().to_string() }).collect()
+    text.chars()
+        .map(
+            |letter| {
+                if is_printed(letter) { letter.to_string() } else { letter.escape_unicode().to_string() }
+            },
+        )
+        .collect()
 }
 
 /// Letters that turn the direction of a line would hide what stands in it.

@@ -1,15 +1,20 @@
 //! Arguments as typed in, the command they mean run, its exit out.
 
+mod again;
 mod check;
 mod ci;
 mod conclude;
+mod corpus;
+mod diff;
 mod doctor;
 mod effort;
 mod fuzz;
 mod key;
 mod output;
+mod pack;
 mod papers;
 mod redaction;
+mod replay;
 mod store;
 mod target;
 mod units;
@@ -41,7 +46,11 @@ enum Command {
     Doctor(Box<doctor::Args>),
     #[command(hide = true)]
     Fuzz(Box<fuzz::Args>),
+    Replay(Box<replay::Args>),
+    Corpus(corpus::Args),
+    Diff(diff::Args),
     Init(init::Args),
+    Pack(pack::Args),
     Completions(papers::CompletionArgs),
     Man(papers::ManArgs),
     /// The flawed server of --demo, over standard input and output
@@ -64,10 +73,14 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
         Command::Ci(args) => ci::run(&args, cli.config.as_deref()),
         Command::Doctor(args) => doctor::run(&args, cli.config.as_deref()),
         Command::Fuzz(args) => fuzz::run(&args, cli.config.as_deref()),
+        Command::Replay(args) => replay::run(&args, cli.config.as_deref()),
+        Command::Corpus(args) => corpus::run(&args, cli.config.as_deref()),
+        Command::Diff(args) => diff::run(&args),
         Command::Init(args) => {
             let here = target::working_directory()?;
             output::print(&init::run(&args, &here)?)
         }
+        Command::Pack(args) => pack::run(&args, cli.config.as_deref()),
         Command::Completions(args) => papers::completions(&args),
         Command::Man(args) => papers::man(&args),
         Command::DemoServer { rules: true } => output::print(demo::INVARIANTS),

@@ -50,6 +50,21 @@ impl Repro {
         }
     }
 
+    /// The same for a case that was made smaller; what it was first made from stays.
+    pub fn with_case(&self, case: &Case) -> Repro {
+        match (Repro::new(case, case), self) {
+            (Repro::Replayable { case, .. }, Repro::Replayable { original_bytes, .. }) => {
+                Repro::Replayable { case, original_bytes: *original_bytes }
+            }
+            (made, _) => made,
+        }
+    }
+
+    /// The bytes that the case sends, about; none where it cannot be sent.
+    pub fn sent_bytes(&self) -> u64 {
+        self.case().map_or(0, |case| bytes(&case))
+    }
+
     /// The tool that the case is about, if it is about one.
     pub fn tool(&self) -> Option<&str> {
         match self {
@@ -71,7 +86,9 @@ impl Repro {
 fn bytes(case: &Case) -> u64 {
     use crate::plan::Step;
     let step = |step: &Step| match step {
-        Step::Call { params, .. } | Step::Many { params, .. } => serde_json::to_vec(params).map_or(0, |text| text.len()),
+        Step::Call { params, .. } | Step::Many { params, .. } => {
+            serde_json::to_vec(params).map_or(0, |text| text.len())
+        }
         Step::Raw(frame) => frame.bytes.len(),
         Step::Probe | Step::Pause(_) | Step::CloseInput | Step::Signal(_) | Step::Restart => 0,
     };

@@ -4,8 +4,13 @@ mod check;
 mod confirm;
 mod examine;
 mod fuzz;
+mod minimise;
+mod replay;
 mod shard;
+mod trial;
 
 pub use check::{CheckOptions, check};
 pub use examine::examine;
 pub use fuzz::{FuzzError, FuzzOptions, fuzz};
+pub use minimise::{Minimised, minimise};
+pub use replay::{Replay, Replayed, replay};

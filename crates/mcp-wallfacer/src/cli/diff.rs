@@ -1,0 +1,57 @@
+//! `diff`: what is new, fixed and still there between two sets of findings.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use wallfacer_core::findings::{Finding, diff, read_findings};
+
+use super::output::{Format, OutputArgs};
+use super::store;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+
+/// Compare two corpora, or the JSON documents of two runs
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What was found before: a corpus or a JSON report
+    base: PathBuf,
+    /// What is found now: a corpus or a JSON report
+    candidate: PathBuf,
+    /// Exit with 1 where something is new; what is flaky does not count
+    #[arg(long)]
+    fail_on_regression: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    args.output.check()?;
+    let (base, candidate) = (read(&args.base)?, read(&args.candidate)?);
+    let changes = diff(&base, &candidate);
+    let regressions =
+        changes.new.iter().filter(|finding| finding.reproduced.k >= finding.reproduced.n).count();
+    let text = match args.output.format {
+        Format::Human => changes.to_string(),
+        Format::Json => {
+            let document = json!({
+                "wallfacer": env!("CARGO_PKG_VERSION"),
+                "run": { "command": "diff" },
+                "new": changes.new,
+                "fixed": changes.fixed,
+                "persisting": changes.persisting,
+                "regressions": regressions,
+            });
+            format!("{document:#}\n")
+        }
+    };
+    args.output.deliver(&text)?;
+    Ok(if args.fail_on_regression && regressions > 0 { Exit::Findings } else { Exit::Clean })
+}
+
+fn read(path: &Path) -> Result<Vec<Finding>, Failure> {
+    let listing = read_findings(path).map_err(|error| store::failure(&error))?;
+    for unreadable in &listing.unreadable {
+        terminal::note(&format!("{} is left out: {}", unreadable.path.display(), unreadable.why));
+    }
+    Ok(listing.findings)
+}

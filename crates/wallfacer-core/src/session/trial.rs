@@ -1,0 +1,140 @@
+//! A stored finding and a target in, fresh servers to try it on out.
+
+use std::time::Duration;
+
+use crate::catalogue::{Catalogue, discover};
+use crate::findings::{Finding, FindingId, Kind, Origin};
+use crate::judge::{Charge, Context, judge};
+use crate::observe::observe;
+use crate::plan::{Case, Intent, held_back};
+use crate::run::{Patience, Runner};
+use crate::target::{Destructive, Timeouts};
+use crate::wire::{ConnectError, Connector, Server};
+
+/// How long a server that was only looked at may take to leave.
+const GRACE: Duration = Duration::from_secs(2);
+/// A stored hang cannot keep us longer than this for one answer.
+const MAX_WAIT: Duration = Duration::from_secs(600);
+
+/// One finding on trial.
+pub(super) struct Trial<'a> {
+    pub finding: &'a Finding,
+    pub server: Server,
+    pub catalogue: Catalogue,
+    context: Context,
+    runner: Runner,
+    patience: Patience,
+}
+
+/// What a case did this time, beside what it did when it was stored.
+#[derive(Debug)]
+pub(super) enum Likeness {
+    /// The same bug.
+    Same,
+    /// Of the same kind or as grave, but of another origin.
+    AnotherWay,
+    /// Something less grave.
+    Lesser,
+}
+
+impl<'a> Trial<'a> {
+    /// Looks at the server, so that what it declares is known.
+    pub async fn open(mut connector: Connector, finding: &'a Finding) -> Result<Trial<'a>, ConnectError> {
+        let (mut connection, server) = connector.open().await?;
+        let timeouts = connector.target().timeouts.clone();
+        let catalogue = discover(&mut connection, &server, &timeouts).await;
+        connection.close(GRACE).await;
+        let context = Context::new(&catalogue, server.protocol);
+        let patience = Patience::new(waiting(&finding.kind, timeouts));
+        let runner = Runner::new(connector, &catalogue, patience.clone());
+        Ok(Trial { finding, server, catalogue, context, runner, patience })
+    }
+
+    /// Why a case cannot be tried on this server, or must not.
+    pub fn obstacle(&self, case: &Case, destructive: &Destructive) -> Option<String> {
+        if !is_judged(&self.finding.kind) {
+            let kind = self.finding.kind.name();
+            return Some(format!("one case by itself does not show a {kind}"));
+        }
+        for name in case.called_tools() {
+            let Some(tool) = self.catalogue.tools.entries.iter().find(|tool| tool.name == name) else {
+                return Some(format!("the server has no tool `{name}` any more"));
+            };
+            if let Some(why) = held_back(tool, destructive) {
+                return Some(format!(
+                    "`{name}` is not called: {why}, and its effects would be real; [allow_destructive] tools lifts this"
+                ));
+            }
+        }
+        None
+    }
+
+    /// What is held against a fresh server after this case, the most alike first.
+    pub async fn charges(&mut self, case: &Case) -> Result<Vec<(Likeness, Charge)>, ConnectError> {
+        let recording = self.runner.perform_fresh(case, &self.patience).await?;
+        let charges = judge(case, &recording, &observe(&recording), &self.context);
+        let mut alike: Vec<_> =
+            charges.into_iter().map(|charge| (self.likeness(case, &charge), charge)).collect();
+        alike.sort_by_key(|(likeness, _)| match likeness {
+            Likeness::Same => 0,
+            Likeness::AnotherWay => 1,
+            Likeness::Lesser => 2,
+        });
+        Ok(alike)
+    }
+
+    /// The id of a charge against the server as it calls itself now.
+    pub fn id(&self, case: &Case, charge: &Charge) -> FindingId {
+        Origin::new(self.server.name.as_deref(), &charge.kind, &case.subject, &charge.cause).id()
+    }
+
+    /// Ends the last server.
+    pub async fn close(mut self) {
+        self.runner.rest().await;
+    }
+
+    fn likeness(&self, case: &Case, charge: &Charge) -> Likeness {
+        let Finding { id, kind, server, .. } = self.finding;
+        // A server that took another name in the meantime is still the same, and a cause that was found in many tools
+        // shows in one of them as well.
+        let wide = charge.cause.clone().server_wide();
+        let names = [server.name.as_deref(), self.server.name.as_deref()];
+        let mut ids = names.into_iter().flat_map(|name| {
+            [&charge.cause, &wide].map(|cause| Origin::new(name, &charge.kind, &case.subject, cause).id())
+        });
+        let same_kind = charge.kind.name() == kind.name();
+        // The ids of older versions cannot be made again.
+        if ids.any(|each| each == *id) || same_kind && case.intent == Intent::Stored {
+            Likeness::Same
+        } else if same_kind || charge.kind.default_severity() >= kind.default_severity() {
+            Likeness::AnotherWay
+        } else {
+            Likeness::Lesser
+        }
+    }
+}
+
+/// Whether a check looks for this kind in one case. The others take rules, sessions or an observed world.
+fn is_judged(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Crash
+            | Kind::Hang { .. }
+            | Kind::ProtocolError
+            | Kind::InternalError
+            | Kind::SchemaViolation
+            | Kind::AcceptedInvalid
+            | Kind::ResourceGrowth
+    )
+}
+
+/// A hang is one if the time in which there was no answer passes again.
+fn waiting(kind: &Kind, timeouts: Timeouts) -> Timeouts {
+    match kind {
+        Kind::Hang { ms } => {
+            let waited = Duration::from_millis(*ms).clamp(Duration::from_millis(1), MAX_WAIT);
+            Timeouts { call: waited, per_tool: Default::default(), ..timeouts }
+        }
+        _ => timeouts,
+    }
+}
