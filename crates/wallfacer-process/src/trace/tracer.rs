@@ -67,7 +67,8 @@ impl Tracer {
             // Whoever asked is waiting for this.
             let _ = tell.send(seized);
             if is_seized {
-                let tasks = BTreeMap::new();
+                let first = pid as libc::pid_t;
+                let tasks = [(first, Task::new(first))].into();
                 Watch { recorder, gate, tasks, sockets: Sockets::default() }.run();
             }
         };
