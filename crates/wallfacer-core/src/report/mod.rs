@@ -7,6 +7,8 @@ mod json;
 mod look;
 mod sarif;
 mod sent;
+#[cfg(test)]
+mod tests;
 
 pub use document::{document, report_schema};
 pub use examination::{examination, remarks};

@@ -1,0 +1,183 @@
+//! One run in every form, with a server whose every text is hostile.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Look, Report, document, human, report_schema, sarif};
+use crate::findings::{Baseline, Cause, Evidence, Finding, Kind, Origin, Repro, Reproduced};
+use crate::plan::{Case, Intent, Subject};
+use crate::summary::{Conclusion, Fuzzed, NotTested, Note, Run, Summary, ToolSummary};
+use crate::target::{Command, Reach, Severity, Target, Version};
+use crate::wire::Server;
+
+const HOSTILE: &str = "na\u{1b}[2Jme\u{202e}\r\n";
+
+fn finding(kind: Kind, tool: &str) -> Finding {
+    let case = Case::tool(tool, json!({ "q": HOSTILE }), Intent::Valid, 0);
+    let origin = Origin::new(Some("s"), &kind, &Subject::Tool(tool.to_owned()), &Cause::exit(None, ""));
+    let mut finding = Finding::new(&origin, kind, &format!("said {HOSTILE} a lot"), Repro::new(&case, &case));
+    finding.evidence = vec![Evidence { label: "stderr".to_owned(), text: format!("{HOSTILE}\nlast") }];
+    finding.reproduced = Reproduced { k: 2, n: 2 };
+    finding
+}
+
+fn run(findings: Vec<Finding>) -> Run {
+    let introduction = json!({ "serverInfo": { "name": HOSTILE, "version": "1.0" }, "capabilities": {} });
+    let counts = Summary { calls: 20, completed: 18, rejected: 2, ..Summary::default() };
+    let tool = ToolSummary { calls: counts.clone(), valid_calls: 3, valid_completed: 2 };
+    let fuzzed = Fuzzed {
+        target: Target::new(Reach::Command(Command::new("server", &["--quick"]))).shown(),
+        server: Server::from_initialize(&introduction, Version::V2025_11_25, Duration::ZERO),
+        seed: 7,
+        took: Duration::from_millis(1_500),
+        lives: 2,
+        summary: counts,
+        tools: BTreeMap::from([(HOSTILE.to_owned(), tool)]),
+        findings,
+        flaky: vec![Finding {
+            reproduced: Reproduced { k: 1, n: 2 },
+            ..finding(Kind::Crash, "now and then")
+        }],
+        notes: vec![Note { tool: Some(HOSTILE.to_owned()), text: HOSTILE.to_owned() }],
+        not_tested: vec![NotTested { what: HOSTILE.to_owned(), why: "it was left out".to_owned() }],
+        out_of_time: false,
+    };
+    Run::of_fuzzing("2026-01-02T03:04:05Z".to_owned(), fuzzed)
+}
+
+fn broken() -> Run {
+    let kinds = [Kind::Crash, Kind::Hang { ms: 5_000 }, Kind::Crash, Kind::AcceptedInvalid];
+    let tools = ["add", "add", HOSTILE, "add"];
+    run(kinds.into_iter().zip(tools).map(|(kind, tool)| finding(kind, tool)).collect())
+}
+
+fn report(run: &Run) -> Report<'_> {
+    Report { run, threshold: Severity::Medium, source: Some("wallfacer.toml".to_owned()) }
+}
+
+#[test]
+fn nothing_of_a_hostile_server_steers_the_terminal() {
+    for (width, look) in [(80, Look::PLAIN), (120, Look::terminal(120, false))] {
+        let text = human(&report(&broken()), look);
+        assert!(text.chars().all(|letter| letter == '\n' || !letter.is_control()), "{text}");
+        assert!(!text.contains('\u{202e}'), "{text}");
+        let long = text.lines().find(|line| line.chars().count() > width);
+        assert_eq!(long, None, "every line fits");
+    }
+    insta::assert_snapshot!(human(&report(&broken()), Look::PLAIN));
+}
+
+#[test]
+fn colours_only_add_to_the_text() {
+    let (run, plain) = (broken(), Look::terminal(80, false));
+    let coloured = human(&report(&run), Look::terminal(80, true));
+    let codes = regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
+    assert_ne!(coloured, human(&report(&run), plain));
+    assert_eq!(codes.replace_all(&coloured, ""), human(&report(&run), plain));
+}
+
+#[test]
+fn what_a_run_means_depends_on_what_was_found_accepted_and_tested() {
+    let concluded = |run: &Run| run.conclusion(Severity::Medium);
+    assert_eq!(concluded(&broken()), Conclusion::Broken);
+    assert_eq!(concluded(&run(vec![finding(Kind::AcceptedInvalid, "add")])), Conclusion::Clean);
+    let untested = Run { tools: BTreeMap::new(), ..run(vec![]) };
+    assert_eq!(concluded(&untested), Conclusion::NotTested);
+    let mut baseline = Baseline::default();
+    baseline.accept(&finding(Kind::Crash, "add"), "known", "2026-01-02");
+    let mut known = run(vec![finding(Kind::Crash, "add")]);
+    known.hold_against(&baseline);
+    assert_eq!((concluded(&known), known.accepted.len()), (Conclusion::Clean, 1));
+    let mut mended = run(vec![]);
+    mended.hold_against(&baseline);
+    assert_eq!(concluded(&mended), Conclusion::Stale);
+    mended.out_of_time = true;
+    assert_eq!(concluded(&mended), Conclusion::Clean, "what was not looked for may still be there");
+    assert!(!human(&report(&untested), Look::PLAIN).contains("PASSED"));
+}
+
+#[test]
+fn the_json_schema_in_the_repository_is_the_one_we_make() {
+    let made = serde_json::to_string_pretty(&report_schema()).unwrap() + "\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/report.schema.json");
+    #[allow(clippy::disallowed_methods, reason = "the developer asks for the file to be written")]
+    if std::env::var_os("WALLFACER_BLESS").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(written, made, "run this test once with WALLFACER_BLESS=1");
+}
+
+#[test]
+fn every_document_keeps_to_the_schema() {
+    let schema = jsonschema::validator_for(&report_schema()).unwrap();
+    let mut accepted = broken();
+    let mut baseline = Baseline::default();
+    baseline.accept(&accepted.findings[0], "known", "2026-01-02");
+    baseline.accept(&finding(Kind::Drift, "gone"), "known", "2026-01-02");
+    accepted.hold_against(&baseline);
+    for run in [broken(), run(vec![]), accepted] {
+        let document = document(&report(&run));
+        let wrong: Vec<String> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert_eq!(wrong, [""; 0]);
+    }
+    assert!(!schema.is_valid(&json!({ "wallfacer": "0" })));
+}
+
+/// What the specification of SARIF 2.1.0 demands of the parts that we write.
+fn assert_is_sarif(log: &Value) {
+    assert_eq!(log["version"], "2.1.0");
+    let [run] = &log["runs"].as_array().unwrap()[..] else { panic!("one run") };
+    let driver = &run["tool"]["driver"];
+    assert!(driver["name"].is_string());
+    let rules = driver["rules"].as_array().unwrap();
+    let ids: BTreeSet<&str> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), rules.len(), "each rule has an id of its own");
+    let levels = ["none", "note", "warning", "error"];
+    for rule in rules {
+        assert!(rule["shortDescription"]["text"].is_string() && rule["help"]["text"].is_string());
+        assert!(levels.contains(&rule["defaultConfiguration"]["level"].as_str().unwrap()));
+    }
+    for invocation in run["invocations"].as_array().unwrap() {
+        assert!(invocation["executionSuccessful"].is_boolean());
+    }
+    let results = run["results"].as_array().unwrap();
+    for result in results {
+        let index = result["ruleIndex"].as_u64().unwrap() as usize;
+        assert_eq!(rules[index]["id"], result["ruleId"], "index and id name the same rule");
+        assert!(levels.contains(&result["level"].as_str().unwrap()));
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+        for location in result["locations"].as_array().unwrap() {
+            assert!(location["logicalLocations"][0]["fullyQualifiedName"].is_string());
+            let physical = location.get("physicalLocation");
+            assert!(physical.is_none_or(|place| place["region"]["startLine"].as_u64() >= Some(1)));
+        }
+        for suppression in result["suppressions"].as_array().into_iter().flatten() {
+            assert!(["inSource", "external"].contains(&suppression["kind"].as_str().unwrap()));
+        }
+    }
+    let prints: BTreeSet<String> =
+        results.iter().map(|result| result["partialFingerprints"].to_string()).collect();
+    assert_eq!(prints.len(), results.len(), "each result has a fingerprint of its own");
+}
+
+#[test]
+fn sarif_is_as_its_specification_demands() {
+    let mut accepted = broken();
+    let mut baseline = Baseline::default();
+    baseline.accept(&accepted.findings[1], "known", "2026-01-02");
+    accepted.hold_against(&baseline);
+    for run in [broken(), run(vec![]), accepted] {
+        assert_is_sarif(&sarif(&report(&run)));
+    }
+    let log = sarif(&report(&broken()));
+    assert_eq!(log["runs"][0]["results"].as_array().unwrap().len(), 4);
+    assert_eq!(log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap().len(), 3);
+    let unnamed = broken();
+    let unnamed = Report { source: None, ..report(&unnamed) };
+    let log = sarif(&unnamed);
+    assert_eq!(log["runs"][0]["results"][0]["locations"][0].get("physicalLocation"), None);
+}
