@@ -30,6 +30,10 @@ pub enum StartError {
     Stuck { path: PathBuf, waited: Duration },
     #[error("cannot execute `{}`", path.display())]
     Execute { path: PathBuf, source: io::Error },
+    #[error("cannot confine `{}`: cannot {step}", path.display())]
+    Confine { path: PathBuf, step: String, source: io::Error },
+    #[error("cannot watch `{}`", path.display())]
+    Watch { path: PathBuf, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("cannot set up the process's pipes and keeper")]
     Setup { source: io::Error },
 }

@@ -59,6 +59,8 @@ impl Group {
             stdout: stdout.read,
             stderr: stderr.read,
             status: status.read,
+            #[cfg(target_os = "linux")]
+            inside: crate::jail::inside::Inside::default(),
         })
     }
 

@@ -11,6 +11,7 @@ mod keep;
 mod launch;
 mod shed;
 
+use std::error::Error;
 use std::fs::File;
 use std::io::{self, Write};
 use std::mem::MaybeUninit;
@@ -23,14 +24,20 @@ use std::time::{Duration, Instant};
 
 use crate::attendant::Gone;
 use crate::control::Control;
+use crate::jail::inside::Inside;
+use crate::jail::opener::Opener;
+use crate::jail::passing;
+use crate::jail::plan::Plan;
 use crate::pipe::{self, Pipe};
 use crate::process::Born;
 use crate::report::{Report, Stage};
+use crate::trace::{Filter, Tracer};
 use crate::tree::{self, Descendant, Sample};
+use crate::watch::Watch;
 use crate::{Spec, StartError, program};
 
 use image::Image;
-use keep::Orders;
+use keep::{JailOrders, Orders};
 
 /// Executing takes milliseconds; a program on a network disk that is away can take for ever.
 const START_PATIENCE: Duration = Duration::from_secs(20);
@@ -55,29 +62,56 @@ pub(crate) struct Keeper {
     lifeline: Mutex<Option<File>>,
 }
 
+/// What goes along with a start besides the program.
+pub(crate) struct Company<'a> {
+    pub(crate) plan: Option<&'a Plan>,
+    /// Taken when the keeper is there; left for a next attempt if it comes to nothing before.
+    pub(crate) watch: &'a mut Option<Watch>,
+}
+
 impl Keeper {
-    pub(crate) fn start(spec: &Spec, path: &Path) -> Result<Born, StartError> {
+    pub(crate) fn start(spec: &Spec, path: &Path, company: Company<'_>) -> Result<Born, StartError> {
         let setup = StartError::setup;
-        let image = Image::new(spec, path)?;
+        let Company { plan, watch } = company;
+        let image = Image::new(plan.map_or(spec, |plan| &plan.spec), path)?;
         let [stdin, stdout] = [Pipe::large().map_err(setup)?, Pipe::large().map_err(setup)?];
         let small = || Pipe::new().map_err(setup);
         let [stderr, failure, status, lifeline] = [small()?, small()?, small()?, small()?];
         pipe::set_nonblocking(lifeline.write.as_fd()).map_err(setup)?;
+        // The main process waits for us where we have to get to know it first.
+        let gate = (plan.is_some() || watch.is_some()).then(small).transpose()?;
+        let line = plan.map(|_| passing::pair()).transpose().map_err(setup)?;
+        let filter = watch.as_ref().and_then(|watch| watch.filter.as_ref());
         let orders = Orders::new(
             &image,
             [&stdin.read, &stdout.write, &stderr.write],
             [&failure.write, &status.write, &lifeline.read],
         );
-        let pid = fork_keeper(&orders).map_err(setup)?;
+        let jail = plan.zip(line.as_ref()).map(|(plan, (_, theirs))| JailOrders {
+            steps: &plan.steps,
+            restraint: &plan.restraint,
+            asked_on: theirs.as_raw_fd(),
+        });
+        let orders = orders.with(gate.as_ref().map(|gate| &gate.read), filter, jail);
+        let namespaces = plan.map_or(0, |plan| plan.namespaces);
+        let pid = fork_keeper(&orders, namespaces).map_err(|source| match plan {
+            Some(_) => {
+                let step = "make namespaces".to_owned();
+                StartError::Confine { path: path.to_path_buf(), step, source }
+            }
+            None => setup(source),
+        })?;
         // The keeper's ends must not stay open in us, or we would never see them close.
         drop((stdin.read, stdout.write, stderr.write, failure.write, status.write, lifeline.read));
-        let mut status = File::from(status.read);
-        let main = match launched(&mut status, &mut failure.read.into()) {
-            Ok(main) => main,
+        let (line, gate) = (line.map(|(ours, _)| ours), gate.map(|gate| gate.write));
+        let mut birth =
+            Birth { keeper: pid, status: status.read.into(), failure: failure.read.into(), line, gate };
+        let (main, inside) = match birth.attend(plan, watch) {
+            Ok(born) => born,
             Err(refusal) => {
-                drop(lifeline.write);
+                drop((lifeline.write, birth));
                 reap(pid);
-                return Err(refusal.explain(spec, path));
+                return Err(refusal.explain(spec, path, plan));
             }
         };
         let keeper = Self {
@@ -91,7 +125,8 @@ impl Keeper {
             stdin: stdin.write,
             stdout: stdout.read,
             stderr: stderr.read,
-            status: status.into(),
+            status: birth.status.into(),
+            inside,
         })
     }
 
@@ -152,7 +187,7 @@ impl Keeper {
 }
 
 /// Forks with every signal blocked, so that no handler of ours ever runs in the keeper.
-fn fork_keeper(orders: &Orders<'_>) -> io::Result<libc::pid_t> {
+fn fork_keeper(orders: &Orders<'_>, namespaces: libc::c_int) -> io::Result<libc::pid_t> {
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the sets are filled in before they are read. What runs in the child is `keep`, which is made for
@@ -160,7 +195,7 @@ fn fork_keeper(orders: &Orders<'_>) -> io::Result<libc::pid_t> {
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-        let pid = fork();
+        let pid = fork(namespaces);
         let error = io::Error::last_os_error();
         if pid == 0 {
             keep::keep(orders);
@@ -174,9 +209,9 @@ fn fork_keeper(orders: &Orders<'_>) -> io::Result<libc::pid_t> {
 ///
 /// # Safety
 /// The child may only make calls that are safe in a signal handler.
-unsafe fn fork() -> libc::pid_t {
+unsafe fn fork(namespaces: libc::c_int) -> libc::pid_t {
     // SAFETY: without a stack of its own the child goes on with a copy of ours, as with `fork`.
-    unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as libc::pid_t }
+    unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD | namespaces, 0, 0, 0, 0) as libc::pid_t }
 }
 
 /// Why there is no main process that runs the program.
@@ -184,18 +219,70 @@ enum Refusal {
     Failed { stage: Stage, errno: i32 },
     Silent,
     Unreadable(io::Error),
+    Unwatched(Box<dyn Error + Send + Sync>),
 }
 
-/// Waits until the program is executed; gives the main process.
-fn launched(status: &mut File, failure: &mut File) -> Result<u32, Refusal> {
-    let pid = match next_report(status)? {
-        Some(Report::Forked { pid }) => pid,
-        Some(Report::Failed { stage, errno }) => return Err(Refusal::Failed { stage, errno }),
-        _ => return Err(Refusal::Unreadable(io::Error::other("the keeper ended before the program began"))),
+/// Our part in a start, between the fork and the program.
+struct Birth {
+    keeper: libc::pid_t,
+    status: File,
+    failure: File,
+    line: Option<OwnedFd>,
+    gate: Option<OwnedFd>,
+}
+
+impl Birth {
+    /// Waits until the program is executed; gives the main process, and what is held of its jail.
+    fn attend(&mut self, plan: Option<&Plan>, watch: &mut Option<Watch>) -> Result<(u32, Inside), Refusal> {
+        let (pid, read_only) = match next_report(&mut self.status)? {
+            Some(Report::Forked { pid, read_only }) => (pid, read_only),
+            Some(Report::Failed { stage, errno }) => return Err(Refusal::Failed { stage, errno }),
+            _ => return Err(Refusal::lost("the keeper ended before the program began")),
+        };
+        let mut inside = Inside::default();
+        if let Some((plan, line)) = plan.zip(self.line.take()) {
+            inside = Inside::enter(plan, line, read_only).map_err(Refusal::Unreadable)?;
+        }
+        // In a namespace of its own the keeper knows other numbers than we do.
+        let pid = if plan.is_some() { self.only_child()? } else { pid };
+        if let Some(gate) = self.gate.take() {
+            inside.tracer = open_gate(gate, pid, watch.take(), inside.opener.as_ref())?;
+        }
+        match next_report(&mut self.failure)? {
+            Some(Report::Failed { stage, errno }) => Err(Refusal::Failed { stage, errno }),
+            _ => Ok((pid, inside)),
+        }
+    }
+
+    /// The main process still waits, so the keeper has no other child.
+    fn only_child(&self) -> Result<u32, Refusal> {
+        let list = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.keeper));
+        let list = list.map_err(Refusal::Unreadable)?;
+        list.trim().parse().map_err(|_| Refusal::lost("the keeper has no child"))
+    }
+}
+
+/// Lets the main process begin, watched if that is wished.
+fn open_gate(
+    gate: OwnedFd,
+    pid: u32,
+    watch: Option<Watch>,
+    opener: Option<&Opener>,
+) -> Result<Option<Tracer>, Refusal> {
+    let Some(watch) = watch else {
+        File::from(gate).write_all(&[1]).map_err(Refusal::Unreadable)?;
+        return Ok(None);
     };
-    match next_report(failure)? {
-        Some(Report::Failed { stage, errno }) => Err(Refusal::Failed { stage, errno }),
-        _ => Ok(pid),
+    let asked = (watch.before)(opener).map_err(|error| Refusal::Unwatched(error.into()))?;
+    match watch.filter {
+        Some(_) => {
+            let attached = Tracer::attach(pid, gate, watch.recorder, asked);
+            attached.map(Some).map_err(|error| Refusal::Unwatched(error.into()))
+        }
+        None => {
+            File::from(gate).write_all(&[1]).map_err(Refusal::Unreadable)?;
+            Ok(None)
+        }
     }
 }
 
@@ -205,9 +292,26 @@ fn next_report(from: &mut File) -> Result<Option<Report>, Refusal> {
 }
 
 impl Refusal {
-    fn explain(self, spec: &Spec, path: &Path) -> StartError {
+    fn lost(why: &str) -> Self {
+        Self::Unreadable(io::Error::other(why))
+    }
+
+    fn explain(self, spec: &Spec, path: &Path, plan: Option<&Plan>) -> StartError {
         let path = path.to_path_buf();
         match self {
+            Self::Failed { stage: Stage::Jail(step), errno } => {
+                let step = plan.and_then(|plan| plan.steps.get(step as usize));
+                let step = step.map_or_else(String::new, |step| step.operation.to_string());
+                StartError::Confine { path, step, source: io::Error::from_raw_os_error(errno) }
+            }
+            Self::Failed { stage: Stage::Restrain, errno } => {
+                let step = "give up rights".to_owned();
+                StartError::Confine { path, step, source: io::Error::from_raw_os_error(errno) }
+            }
+            Self::Failed { stage: Stage::Watch, errno } => {
+                StartError::Watch { path, source: io::Error::from_raw_os_error(errno).into() }
+            }
+            Self::Unwatched(source) => StartError::Watch { path, source },
             Self::Failed { stage: Stage::Setup, errno } => {
                 StartError::setup(io::Error::from_raw_os_error(errno))
             }
@@ -261,8 +365,20 @@ impl<'a> Orders<'a> {
         let stdio = stdio.map(AsRawFd::as_raw_fd);
         let [failure, status, lifeline] = rest.map(AsRawFd::as_raw_fd);
         let [stdin, stdout, stderr] = stdio;
-        let mut kept = [stdin, stdout, stderr, failure, status, lifeline];
+        let mut kept = vec![stdin, stdout, stderr, failure, status, lifeline];
         kept.sort_unstable();
-        Self { image, stdio, failure, status, lifeline, kept }
+        Self { image, stdio, failure, status, lifeline, gate: None, filter: None, jail: None, kept }
+    }
+
+    fn with(
+        mut self,
+        gate: Option<&OwnedFd>,
+        filter: Option<&'a Filter>,
+        jail: Option<JailOrders<'a>>,
+    ) -> Self {
+        self.gate = gate.map(AsRawFd::as_raw_fd);
+        self.kept.extend(self.gate.into_iter().chain(jail.as_ref().map(|jail| jail.asked_on)));
+        self.kept.sort_unstable();
+        Self { filter, jail, ..self }
     }
 }

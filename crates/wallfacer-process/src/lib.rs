@@ -13,6 +13,8 @@
 //! | `report` | what a keeper tells us, in 32 bytes |
 //! | `control` | one hand on either |
 //! | `attendant` | reports and stderr → the state of a life |
+//! | `jail/` | a wish for confinement → a world of the server's own |
+//! | `watch` | who is there before the server begins |
 //! | `process` | the public handle |
 //! | `trace/` | a tree that is watched → what it did, call by call |
 //! | `sink/` | the sockets of a jail → what was sent out, and to whom |
@@ -34,6 +36,7 @@ mod control;
 mod ending;
 mod error;
 mod group;
+pub mod jail;
 #[cfg(target_os = "linux")]
 mod keeper;
 mod pipe;
@@ -46,11 +49,16 @@ mod spec;
 mod tail;
 pub mod trace;
 mod tree;
+#[cfg(target_os = "linux")]
+mod watch;
 
 pub use ending::{Ended, Ending, Means, Status};
 pub use error::StartError;
+pub use jail::{Confinement, Jail, Rung};
 pub use platform::{Kind, Platform, platform};
 pub use process::{Process, Stdio};
 pub use spec::Spec;
 pub use tail::Stderr;
 pub use tree::{Descendant, Sample};
+#[cfg(target_os = "linux")]
+pub use watch::{Before, Watch};

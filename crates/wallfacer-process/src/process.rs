@@ -1,6 +1,8 @@
 //! [`Spec`] in, a running [`Process`] out: the handle that keeps a tree alive and ends all of it.
 
 use std::os::fd::OwnedFd;
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
@@ -14,11 +16,16 @@ use crate::attendant::{Attendant, Gone, Life};
 use crate::control::Control;
 use crate::ending::{Ended, Ending, Means};
 use crate::group::Group;
+use crate::jail::{Changes, Confinement, Rung};
 #[cfg(target_os = "linux")]
-use crate::keeper::Keeper;
+use crate::jail::{Opener, Upper, inside::Inside, plan::Plan};
+#[cfg(target_os = "linux")]
+use crate::keeper::{Company, Keeper};
 use crate::platform::{Kind, platform};
 use crate::tail::Stderr;
 use crate::tree::{Descendant, Sample};
+#[cfg(target_os = "linux")]
+use crate::watch::Watch;
 use crate::{Spec, StartError, program};
 
 /// A server that closes down on SIGTERM does so within this, or it does not heed the signal.
@@ -41,6 +48,8 @@ pub struct Process {
     control: Arc<Control>,
     /// Never receives anything: it disconnects when the attendant is done.
     attendant: Mutex<Receiver<()>>,
+    #[cfg(target_os = "linux")]
+    inside: Inside,
 }
 
 /// The two pipes a server is spoken to through. Dropping `stdin` closes it.
@@ -58,6 +67,8 @@ pub(crate) struct Born {
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
     pub(crate) status: OwnedFd,
+    #[cfg(target_os = "linux")]
+    pub(crate) inside: Inside,
 }
 
 impl Process {
@@ -79,9 +90,24 @@ impl Process {
         let started = Instant::now();
         let born = match kind {
             #[cfg(target_os = "linux")]
-            Kind::WholeTree => Keeper::start(spec, &path)?,
+            Kind::WholeTree => confined(spec, &path, None)?,
             _ => Group::start(spec, &path)?,
         };
+        Self::attend(spec, born, started)
+    }
+
+    /// Starts a process that is watched from its first instruction on.
+    ///
+    /// # Panics
+    /// When called outside a tokio runtime with I/O enabled.
+    #[cfg(target_os = "linux")]
+    pub fn start_watched(spec: &Spec, watch: Watch) -> Result<(Self, Stdio), StartError> {
+        let path = program::find(spec)?;
+        let started = Instant::now();
+        Self::attend(spec, confined(spec, &path, Some(watch))?, started)
+    }
+
+    fn attend(spec: &Spec, born: Born, started: Instant) -> Result<(Self, Stdio), StartError> {
         let life = Arc::new(Life::new(spec.stderr_keep));
         let control = Arc::new(born.control);
         let (done, attendant) = mpsc::channel();
@@ -90,6 +116,8 @@ impl Process {
             life: Arc::clone(&life),
             control: Arc::clone(&control),
             attendant: attendant.into(),
+            #[cfg(target_os = "linux")]
+            inside: born.inside,
         };
         let attendant = Attendant { life, control, status: born.status, stderr: born.stderr, started, done };
         attendant.spawn().map_err(|error| {
@@ -110,6 +138,46 @@ impl Process {
     /// How much of the tree can be seen and ended.
     pub fn kind(&self) -> Kind {
         self.control.kind()
+    }
+
+    /// What really confines the process.
+    pub fn confinement(&self) -> Confinement {
+        #[cfg(target_os = "linux")]
+        if let Some(confinement) = &self.inside.confinement {
+            return confinement.clone();
+        }
+        Confinement::none()
+    }
+
+    /// What the process did to files so far; `None` where nothing keeps that. Can be asked at any time, also after
+    /// the end.
+    pub fn changes(&self) -> Option<Changes> {
+        #[cfg(target_os = "linux")]
+        if self.confinement().rung == Rung::Overlay {
+            return self.inside.upper.as_ref().map(Upper::changes);
+        }
+        None
+    }
+
+    /// What a file that the process has written holds, up to a number of bytes.
+    #[cfg(target_os = "linux")]
+    pub fn read_written(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        self.inside.upper.as_ref().ok_or(io::ErrorKind::Unsupported)?.read(path, most)
+    }
+
+    /// A way to make sockets in the jail's network; `None` without a jail.
+    #[cfg(target_os = "linux")]
+    pub fn opener(&self) -> Option<Opener> {
+        self.inside.opener.clone()
+    }
+
+    /// Whether the process's calls are seen.
+    pub fn is_watched(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        let watched = self.inside.tracer.is_some();
+        #[cfg(not(target_os = "linux"))]
+        let watched = false;
+        watched
     }
 
     /// How the main process ended, if it has.
@@ -195,6 +263,37 @@ impl Process {
     async fn gone_within(&self, patience: Duration) -> bool {
         timeout(patience, self.life.wait_for(|state| state.gone)).await.is_ok()
     }
+}
+
+/// Starts a process in the best jail that can be had, if one is wished.
+#[cfg(target_os = "linux")]
+fn confined(spec: &Spec, path: &Path, mut watch: Option<Watch>) -> Result<Born, StartError> {
+    let Some(jail) = &spec.jail else {
+        return Keeper::start(spec, path, Company { plan: None, watch: &mut watch });
+    };
+    let mut why = Vec::new();
+    for rung in [Rung::Overlay, Rung::ReadOnly] {
+        let plan = Plan::new(jail, spec, path, rung).map_err(StartError::setup)?;
+        match Keeper::start(spec, path, Company { plan: Some(&plan), watch: &mut watch }) {
+            Err(error @ StartError::Confine { .. }) => why.push(sentence(&error)),
+            born => return born,
+        }
+    }
+    let mut born = Keeper::start(spec, path, Company { plan: None, watch: &mut watch })?;
+    born.inside.confinement = Some(Confinement { why, ..Confinement::none() });
+    Ok(born)
+}
+
+/// An error with its causes.
+#[cfg(target_os = "linux")]
+fn sentence(error: &StartError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
 }
 
 impl Drop for Process {

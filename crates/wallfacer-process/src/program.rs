@@ -91,12 +91,21 @@ pub(crate) fn explain(path: &Path, errno: i32) -> StartError {
 
 /// The interpreter that a script names in its first line, or that a dynamic program needs.
 fn interpreter(path: &Path) -> Option<String> {
-    let mut head = Vec::new();
-    File::open(path).ok()?.take(MAX_SHEBANG).read_to_end(&mut head).ok()?;
-    if head.starts_with(b"\x7fELF") {
+    if head(path)?.starts_with(b"\x7fELF") {
         return Some("dynamic loader".to_owned());
     }
+    shebang(path)?.split_whitespace().next().map(str::to_owned)
+}
+
+/// What follows `#!` in the first line of a script.
+pub(crate) fn shebang(path: &Path) -> Option<String> {
+    let head = head(path)?;
     let line = head.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
-    let line = String::from_utf8_lossy(line);
-    line.split_whitespace().next().map(str::to_owned)
+    Some(String::from_utf8_lossy(line).into_owned())
+}
+
+fn head(path: &Path) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path).ok()?.take(MAX_SHEBANG).read_to_end(&mut head).ok()?;
+    Some(head)
 }

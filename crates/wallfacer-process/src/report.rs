@@ -11,8 +11,9 @@ pub(crate) const REPORT_BYTES: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// The main process is there as `pid`, about to execute the program.
-    Forked { pid: u32 },
+    /// The main process is there as `pid`, as the keeper sees it, about to execute the program. A bit is set for each
+    /// layer of its jail that is read-only.
+    Forked { pid: u32, read_only: u64 },
     /// The program was not executed. Comes from the keeper, or from the main process through a pipe of its own.
     Failed { stage: Stage, errno: i32 },
     /// The main process ended.
@@ -26,13 +27,29 @@ pub(crate) enum Stage {
     Setup,
     WorkingDirectory,
     Execute,
+    /// Building the jail: the number of the step.
+    Jail(u32),
+    /// Giving up rights before the program is executed.
+    Restrain,
+    /// Being watched.
+    Watch,
 }
 
 impl Report {
     pub(crate) fn encode(self) -> [u8; REPORT_BYTES] {
         let words: [i64; 4] = match self {
-            Self::Forked { pid } => [1, i64::from(pid), 0, 0],
-            Self::Failed { stage, errno } => [2, stage as i64, i64::from(errno), 0],
+            Self::Forked { pid, read_only } => [1, i64::from(pid), read_only as i64, 0],
+            Self::Failed { stage, errno } => {
+                let (stage, step) = match stage {
+                    Stage::Setup => (0, 0),
+                    Stage::WorkingDirectory => (1, 0),
+                    Stage::Execute => (2, 0),
+                    Stage::Jail(step) => (3, step),
+                    Stage::Restrain => (4, 0),
+                    Stage::Watch => (5, 0),
+                };
+                [2, stage, i64::from(errno), i64::from(step)]
+            }
             Self::Ended(ending) => {
                 let (kind, value) = match ending.status {
                     Status::Exited(code) => (3, code),
@@ -60,12 +77,17 @@ impl Report {
         let [kind, value, third, fourth] = words;
         let number = i32::try_from(value).ok()?;
         let status = match kind {
-            1 => return Some(Self::Forked { pid: u32::try_from(value).ok()? }),
+            1 => {
+                return Some(Self::Forked { pid: u32::try_from(value).ok()?, read_only: third as u64 });
+            }
             2 => {
                 let stage = match value {
                     0 => Stage::Setup,
                     1 => Stage::WorkingDirectory,
-                    _ => Stage::Execute,
+                    2 => Stage::Execute,
+                    3 => Stage::Jail(u32::try_from(fourth).ok()?),
+                    4 => Stage::Restrain,
+                    _ => Stage::Watch,
                 };
                 return Some(Self::Failed { stage, errno: i32::try_from(third).ok()? });
             }
@@ -101,7 +123,10 @@ mod tests {
             Report::Ended(Ending { status, after: Duration::from_nanos(1_234_567_890), max_rss_bytes })
         };
         for report in [
-            Report::Forked { pid: u32::try_from(i32::MAX).unwrap() },
+            Report::Forked { pid: u32::try_from(i32::MAX).unwrap(), read_only: u64::MAX },
+            Report::Failed { stage: Stage::Jail(77), errno: 1 },
+            Report::Failed { stage: Stage::Restrain, errno: 1 },
+            Report::Failed { stage: Stage::Watch, errno: 1 },
             Report::Failed { stage: Stage::Setup, errno: 11 },
             Report::Failed { stage: Stage::WorkingDirectory, errno: 2 },
             Report::Failed { stage: Stage::Execute, errno: 8 },

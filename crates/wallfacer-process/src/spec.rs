@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::jail::Jail;
+
 /// A program and the world it starts in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
@@ -14,6 +16,8 @@ pub struct Spec {
     pub env: BTreeMap<OsString, OsString>,
     /// Where the process starts, and what a relative `program` is relative to; `None` is our own directory.
     pub cwd: Option<PathBuf>,
+    /// Confines the process, as far as the machine allows; `None` leaves it all the rights of the user.
+    pub jail: Option<Jail>,
     /// How many of the last bytes of stderr are kept.
     pub stderr_keep: usize,
 }
@@ -28,6 +32,7 @@ impl Spec {
             args: Vec::new(),
             env: BTreeMap::new(),
             cwd: None,
+            jail: None,
             stderr_keep: Self::STDERR_KEEP,
         }
     }

@@ -65,6 +65,11 @@ impl Connector {
         &self.target
     }
 
+    /// Puts a variable into the environment that servers we start inherit.
+    pub fn plant(&mut self, name: &str, value: &str) {
+        self.ambient.insert(name.into(), value.into());
+    }
+
     /// Opens a connection: to a fresh process where the server is ours to start, else a new session.
     pub async fn open(&mut self) -> Result<(Connection, Server), ConnectError> {
         let (connection, server, style) = match (&self.agreed, self.target.protocol) {
@@ -394,11 +399,10 @@ impl Connector {
 
     fn start(&self, command: &Command) -> Result<(Process, Pipes), ConnectError> {
         let spec = Spec {
-            program: command.program.clone(),
             args: command.args.clone(),
             env: command.environment.resolve(self.ambient.clone()),
             cwd: command.cwd.clone(),
-            stderr_keep: Spec::STDERR_KEEP,
+            ..Spec::new(command.program.clone())
         };
         Ok(Process::start(&spec)?)
     }

@@ -12,7 +12,11 @@ use super::image::Image;
 use super::launch::{self, Launch};
 use super::shed::shed;
 use crate::ending::{Ending, Status};
+use crate::jail::opener;
+use crate::jail::operation::{self, Step};
+use crate::jail::restraint::Restraint;
 use crate::report::{Report, Stage};
+use crate::trace::Filter;
 
 /// Children reaped before the lifeline is looked at again, however fast a server makes new ones.
 const MAX_REAPED_AT_ONCE: usize = 1024;
@@ -29,8 +33,6 @@ const SIGNAL_SET_BYTES: usize = 8;
 /// Closed one by one where the system has no better way; beyond it we hold no files.
 const MAX_CLOSED_SINGLY: libc::c_int = 65_536;
 
-pub(super) const KEPT: usize = 6;
-
 /// What the keeper inherits on purpose.
 pub(super) struct Orders<'a> {
     pub(super) image: &'a Image,
@@ -40,8 +42,19 @@ pub(super) struct Orders<'a> {
     pub(super) failure: RawFd,
     pub(super) status: RawFd,
     pub(super) lifeline: RawFd,
-    /// All of the above, in ascending order.
-    pub(super) kept: [RawFd; KEPT],
+    /// Where the main process waits until it may execute the program.
+    pub(super) gate: Option<RawFd>,
+    pub(super) filter: Option<&'a Filter>,
+    pub(super) jail: Option<JailOrders<'a>>,
+    /// All descriptors of the above, in ascending order.
+    pub(super) kept: Vec<RawFd>,
+}
+
+pub(super) struct JailOrders<'a> {
+    pub(super) steps: &'a [Step],
+    pub(super) restraint: &'a Restraint,
+    /// Where the upper layers are passed to us, and where we ask for sockets.
+    pub(super) asked_on: RawFd,
 }
 
 /// # Safety
@@ -51,8 +64,8 @@ pub(super) unsafe fn keep(orders: &Orders<'_>) -> ! {
     unsafe {
         let keep = match Keep::begin(orders) {
             Ok(keep) => keep,
-            Err(errno) => {
-                tell(orders.status, Report::Failed { stage: Stage::Setup, errno });
+            Err((stage, errno)) => {
+                tell(orders.status, Report::Failed { stage, errno });
                 libc::_exit(1);
             }
         };
@@ -69,6 +82,8 @@ struct Keep<'a> {
     launching: RawFd,
     /// Readable when a child has ended.
     ended: RawFd,
+    /// Readable when a socket is asked for; -1 if that cannot happen.
+    asked_on: RawFd,
 }
 
 /// What came out of looking for ended children.
@@ -82,7 +97,7 @@ enum Reaped {
 }
 
 impl<'a> Keep<'a> {
-    unsafe fn begin(orders: &'a Orders<'a>) -> Result<Self, libc::c_int> {
+    unsafe fn begin(orders: &'a Orders<'a>) -> Result<Self, (Stage, libc::c_int)> {
         // SAFETY: as in `keep`.
         unsafe {
             // Whoever kills our process group must not kill the keeper with it. A session of its own would do that too,
@@ -97,19 +112,25 @@ impl<'a> Keep<'a> {
                 check(libc::dup2(orders.lifeline, target))?;
             }
             default_signals();
+            let asked_on = orders.jail.as_ref().map_or(-1, |jail| jail.asked_on);
+            let read_only = match &orders.jail {
+                Some(jail) => operation::carry_out(jail.steps, asked_on)
+                    .map_err(|fault| (Stage::Jail(fault.step as u32), fault.errno))?,
+                None => 0,
+            };
             let ended = check(child_signals())?;
             let mut go = [-1; 2];
             check(libc::pipe2(go.as_mut_ptr(), libc::O_CLOEXEC))?;
             let main = check(launch::spawn(Launch { orders, keeper: libc::getpid(), go }))?;
             // The server must be the only one to hold its ends, or they would never close.
-            for fd in orders.stdio.into_iter().chain([orders.failure, go[0]]) {
+            for fd in orders.stdio.into_iter().chain([orders.failure, go[0]]).chain(orders.gate) {
                 libc::close(fd);
             }
-            tell(orders.status, Report::Forked { pid: main.unsigned_abs() });
+            tell(orders.status, Report::Forked { pid: main.unsigned_abs(), read_only });
             // Until here the main process waits: a server could stop its keeper before the keeper has said a word.
             let began = now();
             libc::write(go[1], [1_u8].as_ptr().cast(), 1);
-            Ok(Self { orders, main, main_ended: false, began, launching: go[1], ended })
+            Ok(Self { orders, main, main_ended: false, began, launching: go[1], ended, asked_on })
         }
     }
 
@@ -119,13 +140,16 @@ impl<'a> Keep<'a> {
             let pause = if more { 0 } else { -1 };
             // SAFETY: as in `keep`.
             unsafe {
-                let [launched, ordered, ended] =
-                    ready([self.launching, self.orders.lifeline, self.ended], pause);
+                let [launched, ordered, ended, asked] =
+                    ready([self.launching, self.orders.lifeline, self.ended, self.asked_on], pause);
                 if launched {
                     self.settle_in();
                 }
                 if ordered && !self.obey() {
                     self.hunt();
+                }
+                if asked && !opener::serve(self.asked_on) {
+                    self.asked_on = -1;
                 }
                 if ended || more {
                     forget_signals(self.ended);
@@ -207,7 +231,10 @@ impl<'a> Keep<'a> {
         unsafe {
             let group = libc::getpgrp();
             loop {
-                if !children::each(|child| kill_with_group(child, group)) {
+                if self.orders.jail.is_some() {
+                    // All of our namespace: nobody can slip away by forking.
+                    libc::kill(-1, libc::SIGKILL);
+                } else if !children::each(|child| kill_with_group(child, group)) {
                     kill_with_group(self.main, group);
                 }
                 ready([self.ended], HUNT_PAUSE);
@@ -243,11 +270,12 @@ fn tell(status: RawFd, report: Report) {
     unsafe { libc::write(status, bytes.as_ptr().cast(), bytes.len()) };
 }
 
-fn check(result: libc::c_int) -> Result<libc::c_int, libc::c_int> {
-    if result < 0 { Err(io::Error::last_os_error().raw_os_error().unwrap_or(0)) } else { Ok(result) }
+fn check(result: libc::c_int) -> Result<libc::c_int, (Stage, libc::c_int)> {
+    let errno = || io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    if result < 0 { Err((Stage::Setup, errno())) } else { Ok(result) }
 }
 
-unsafe fn close_all_but(kept: &[RawFd; KEPT]) {
+unsafe fn close_all_but(kept: &[RawFd]) {
     let mut from = 0;
     for &fd in kept {
         // SAFETY: as in `keep`.

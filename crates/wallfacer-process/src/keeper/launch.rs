@@ -7,6 +7,7 @@ use std::ptr;
 
 use super::keep::Orders;
 use crate::report::{Report, Stage};
+use crate::trace;
 
 /// Ample for the few calls below.
 const STACK_BYTES: usize = 64 * 1024;
@@ -48,18 +49,18 @@ extern "C" fn become_server(launch: *mut libc::c_void) -> libc::c_int {
         let [go, keepers_end] = *go;
         libc::close(keepers_end);
         libc::read(go, [0_u8].as_mut_ptr().cast(), 1);
-        let stage = prepare(orders, *keeper).err().unwrap_or_else(|| {
+        let refused = prepare(orders, *keeper).and_then(|()| restrain(orders)).err();
+        let (stage, errno) = refused.unwrap_or_else(|| {
             libc::execve(orders.image.program().as_ptr(), orders.image.argv(), orders.image.envp());
-            Stage::Execute
+            (Stage::Execute, errno())
         });
-        let errno = io::Error::last_os_error().raw_os_error().unwrap_or(0);
         let report = Report::Failed { stage, errno }.encode();
         libc::write(orders.failure, report.as_ptr().cast(), report.len());
         libc::_exit(127)
     }
 }
 
-unsafe fn prepare(orders: &Orders<'_>, keeper: libc::pid_t) -> Result<(), Stage> {
+unsafe fn prepare(orders: &Orders<'_>, keeper: libc::pid_t) -> Result<(), (Stage, i32)> {
     // SAFETY: as in `become_server`.
     unsafe {
         // A session of its own: the server must have no part in our terminal, and no way into our process groups.
@@ -67,14 +68,14 @@ unsafe fn prepare(orders: &Orders<'_>, keeper: libc::pid_t) -> Result<(), Stage>
         // Should the keeper be killed, the main process goes with it; unless that has happened before this call.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::getppid() != keeper {
-            return Err(Stage::Setup);
+            return Err((Stage::Setup, errno()));
         }
         if orders.image.directory().is_some_and(|directory| libc::chdir(directory.as_ptr()) < 0) {
-            return Err(Stage::WorkingDirectory);
+            return Err((Stage::WorkingDirectory, errno()));
         }
         for (source, target) in orders.stdio.into_iter().zip(0..) {
             if libc::dup2(source, target) < 0 {
-                return Err(Stage::Setup);
+                return Err((Stage::Setup, errno()));
             }
         }
         let mut none = MaybeUninit::<libc::sigset_t>::uninit();
@@ -82,4 +83,27 @@ unsafe fn prepare(orders: &Orders<'_>, keeper: libc::pid_t) -> Result<(), Stage>
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
     }
     Ok(())
+}
+
+/// Gives up what a jailed server must not have, and waits until whoever is to watch it is there.
+unsafe fn restrain(orders: &Orders<'_>) -> Result<(), (Stage, i32)> {
+    // SAFETY: as in `become_server`.
+    unsafe {
+        if let Some(jail) = &orders.jail {
+            jail.restraint.apply().map_err(|errno| (Stage::Restrain, errno))?;
+        }
+        match (orders.filter, orders.gate) {
+            (_, None) => Ok(()),
+            (Some(filter), Some(gate)) => trace::enter(filter, gate).map_err(|errno| (Stage::Watch, errno)),
+            // If the other end closes instead, nobody would know of the server.
+            (None, Some(gate)) => match libc::read(gate, [0_u8].as_mut_ptr().cast(), 1) {
+                1 => Ok(()),
+                _ => Err((Stage::Setup, libc::ECANCELED)),
+            },
+        }
+    }
+}
+
+fn errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }

@@ -1,0 +1,135 @@
+//! A wish for confinement in, a world of its own for one server out: its own files, network and processes, made of what
+//! is really there, so that the server may do anything and harm nothing.
+//!
+//! | file | in → out |
+//! |---|---|
+//! | `canary` | a home and a seed → secrets that are none |
+//! | `scope` | a command line → the files and directories it names |
+//! | `home` | a home directory → the parts of it that programs are installed in |
+//! | `layout` | all of these, and the machine → what lies where in the jail |
+//! | `plan` | the layout → steps |
+//! | `operation`, `netlink` | the steps, and carrying them out in the keeper |
+//! | `restraint` | limits → what the server gives up before its program is executed |
+//! | `opener`, `passing` | an address → a socket of the jail's network |
+//! | `changes` | the upper layers → what the server did to files |
+//! | `rung` | what this machine allows |
+//!
+//! On Linux the keeper is cloned into fresh namespaces (user, mount, process, network, IPC, host name), whose process 1
+//! it is. It puts an overlay over each directory of the root: what the server writes goes to a size-limited file
+//! system in memory, is read from there as if it had been written, and is gone with the server. The same user number
+//! is kept, and no capability. Directories keep their rights: what the user may not write outside cannot be written
+//! inside, except that the root of an overlay belongs to the user, who could change its mode and then write: which
+//! harms nothing and is seen.
+
+mod canary;
+mod changes;
+mod confinement;
+#[cfg(target_os = "linux")]
+mod home;
+#[cfg(target_os = "linux")]
+pub(crate) mod inside;
+#[cfg(target_os = "linux")]
+mod layout;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod netlink;
+#[cfg(target_os = "linux")]
+pub(crate) mod opener;
+#[cfg(target_os = "linux")]
+pub(crate) mod operation;
+#[cfg(target_os = "linux")]
+pub(crate) mod passing;
+#[cfg(target_os = "linux")]
+pub(crate) mod plan;
+#[cfg(target_os = "linux")]
+pub(crate) mod restraint;
+#[cfg(target_os = "linux")]
+mod scope;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub use canary::{Canary, canaries};
+#[cfg(target_os = "linux")]
+pub(crate) use changes::Upper;
+pub use changes::{Change, Changes, Effect, Entry};
+pub use confinement::{Confinement, Rung};
+#[cfg(target_os = "linux")]
+pub use opener::Opener;
+
+/// How a server is to be confined. Paths are absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Jail {
+    /// Replaced in place by canaries; what programs are installed in stays readable.
+    pub home: PathBuf,
+    /// Decides the canaries' tokens.
+    pub seed: u64,
+    /// Directories and files that stay visible, without the right to write, wherever they are.
+    pub readable: Vec<PathBuf>,
+    /// Directories and files that stay visible and can be written to, as far as the server can tell. The working
+    /// directory and what the command line names are so anyway.
+    pub writable: Vec<PathBuf>,
+    /// What else is to be found in the jail, with what is above it; it takes the place of what is really there.
+    pub plants: BTreeMap<PathBuf, Plant>,
+    /// The one certificate authority that is trusted in the jail, as PEM; `None` leaves those of the system.
+    pub authority: Option<Vec<u8>>,
+    pub limits: Limits,
+    pub network: Network,
+}
+
+/// Something that is only there in the jail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plant {
+    File { content: Vec<u8>, executable: bool },
+    Directory,
+    Symlink(PathBuf),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// Every address is local, and nobody listens but whom [`Opener`](crate::Opener) lets listen.
+    Sink,
+    /// Loopback and nothing else.
+    Deny,
+    /// The machine's own network.
+    Host,
+}
+
+/// What a server and all it starts may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Of data, for each process; a tree that holds more than this is killed.
+    pub memory_bytes: u64,
+    /// Processes and threads together.
+    pub processes: u32,
+    /// All that is written to files.
+    pub disk_bytes: u64,
+}
+
+impl Default for Limits {
+    /// More than any server we know needs; far below what would hurt the machine.
+    fn default() -> Self {
+        Self { memory_bytes: 4 << 30, processes: 1024, disk_bytes: 1 << 30 }
+    }
+}
+
+impl Jail {
+    pub fn new(home: impl Into<PathBuf>, seed: u64) -> Self {
+        Self {
+            home: home.into(),
+            seed,
+            readable: Vec::new(),
+            writable: Vec::new(),
+            plants: BTreeMap::new(),
+            authority: None,
+            limits: Limits::default(),
+            network: Network::Sink,
+        }
+    }
+
+    /// What is planted in the home directory, and the tokens in it.
+    pub fn canaries(&self) -> Vec<Canary> {
+        canaries(&self.home, self.seed)
+    }
+}

@@ -1,0 +1,366 @@
+//! A layout in, the steps that build it out; and what we must know of the jail afterwards.
+
+use std::collections::BTreeSet;
+use std::ffi::{CString, OsString};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::layout::{AUTHORITIES, Addition, Area, Layout};
+use super::operation::{Operation, Step};
+use super::restraint::Restraint;
+use super::scope::Scope;
+use super::{Jail, Network, Rung, netlink};
+use crate::Spec;
+
+/// The file system in memory that holds all the server writes is first mounted on one of these.
+const BASES: [&str; 5] = ["/tmp", "/run", "/mnt", "/var", "/dev"];
+
+/// Files at most: each takes memory even if it is empty.
+const MAX_FILES: u32 = 500_000;
+
+/// The kernel gives the first 300 numbers of a namespace once only, and accepts no limit below.
+const LEAST_PROCESSES: u32 = 400;
+
+/// What of `/proc` changes the machine and not the jail. The user 0 would have the right to write there.
+const SEALED: [&str; 7] =
+    ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi"];
+
+/// With namespaces of its own the server could make mounts that nobody sees.
+const FORBIDDEN_NAMESPACES: [&str; 3] = ["user", "mnt", "net"];
+
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+
+const DEVICE_LINKS: [(&str, &str); 5] = [
+    ("fd", "/proc/self/fd"),
+    ("stdin", "/proc/self/fd/0"),
+    ("stdout", "/proc/self/fd/1"),
+    ("stderr", "/proc/self/fd/2"),
+    ("ptmx", "pts/ptmx"),
+];
+
+/// What programs look at for the authorities they trust.
+const AUTHORITY_VARIABLES: [&str; 5] =
+    ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"];
+
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The namespaces that the keeper is cloned into.
+    pub(crate) namespaces: libc::c_int,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) restraint: Restraint,
+    /// What the server is executed with: the working directory always said, and variables of the jail set.
+    pub(crate) spec: Spec,
+    pub(crate) rung: Rung,
+    /// By the number of their upper directory.
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) read_only: Vec<PathBuf>,
+    pub(crate) unplanted: Vec<PathBuf>,
+}
+
+/// An area whose changes are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Layer {
+    pub(crate) at: PathBuf,
+    /// Whether what is really there shows through.
+    pub(crate) real: bool,
+    /// What was added, relative to `at`, with all directories above it.
+    pub(crate) added: BTreeSet<PathBuf>,
+}
+
+impl Plan {
+    pub(crate) fn new(jail: &Jail, spec: &Spec, program: &Path, rung: Rung) -> io::Result<Self> {
+        let cwd = match &spec.cwd {
+            Some(cwd) => std::path::absolute(cwd)?,
+            None => std::env::current_dir()?,
+        };
+        let scope = Scope::of(spec, program, &cwd);
+        let layout = Layout::new(jail, &scope, rung)?;
+        let mut spec = spec.clone();
+        spec.cwd = Some(cwd);
+        if jail.authority.is_some() {
+            spec.env.extend(AUTHORITY_VARIABLES.map(|name| (name.into(), AUTHORITIES.into())));
+        }
+        let own_network = if jail.network == Network::Host { 0 } else { libc::CLONE_NEWNET };
+        let mut builder = Builder { steps: Vec::new(), layers: Vec::new(), rung };
+        builder.build(jail, &layout)?;
+        let read_only = layout.areas.iter().filter(|(_, area)| **area == Area::ReadOnly);
+        Ok(Self {
+            namespaces: libc::CLONE_NEWUSER
+                | libc::CLONE_NEWNS
+                | libc::CLONE_NEWPID
+                | libc::CLONE_NEWIPC
+                | libc::CLONE_NEWUTS
+                | own_network,
+            steps: builder.steps,
+            restraint: Restraint::new(jail.limits),
+            spec,
+            rung,
+            layers: builder.layers,
+            read_only: read_only.map(|(path, _)| path.clone()).collect(),
+            unplanted: layout.unplanted.clone(),
+        })
+    }
+}
+
+struct Builder {
+    steps: Vec<Step>,
+    layers: Vec<Layer>,
+    rung: Rung,
+}
+
+impl Builder {
+    fn build(&mut self, jail: &Jail, layout: &Layout) -> io::Result<()> {
+        self.become_oneself()?;
+        self.make_room(jail)?;
+        for (path, area) in &layout.areas {
+            self.mount_area(path, *area, layout)?;
+        }
+        self.limit_processes(jail)?;
+        self.seal_processes()?;
+        self.connect(jail);
+        self.required(Operation::Pass { directory: c("/layers")? });
+        self.required(Operation::Leave { root: c("/new")? });
+        Ok(())
+    }
+
+    /// The user and group keep their numbers.
+    fn become_oneself(&mut self) -> io::Result<()> {
+        // SAFETY: these calls take nothing and cannot fail.
+        let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+        let maps = [
+            ("setgroups", "deny".to_owned()),
+            ("uid_map", format!("{user} {user} 1")),
+            ("gid_map", format!("{group} {group} 1")),
+        ];
+        for (name, text) in maps {
+            let path = c(format!("/proc/self/{name}"))?;
+            self.required(Operation::Write { path, bytes: text.into_bytes() });
+        }
+        Ok(())
+    }
+
+    /// A file system in memory becomes the root, with the real root in `old` and room for the jail in `new`.
+    fn make_room(&mut self, jail: &Jail) -> io::Result<()> {
+        let base = BASES.iter().find(|base| Path::new(base).is_dir());
+        let base = base.ok_or_else(|| io::Error::other("no directory to mount on"))?;
+        self.mount("none", "/", None, libc::MS_REC | libc::MS_PRIVATE, None)?;
+        let options = format!("mode=0755,size={},nr_inodes={MAX_FILES}", jail.limits.disk_bytes.max(1 << 20));
+        self.mount("jail", base, Some("tmpfs"), libc::MS_NOSUID | libc::MS_NODEV, Some(&options))?;
+        for name in ["old", "new", "layers"] {
+            self.directory(format!("{base}/{name}"), 0o755)?;
+        }
+        self.required(Operation::Pivot { root: c(base)?, old: c(format!("{base}/old"))? });
+        Ok(())
+    }
+
+    fn mount_area(&mut self, path: &Path, area: Area, layout: &Layout) -> io::Result<()> {
+        let (old, new) = (beneath("/old", path), beneath("/new", path));
+        match area {
+            Area::Fresh { mode } => self.layer(path, mode, false, layout),
+            Area::Real { mode } => self.layer(path, mode, true, layout),
+            Area::ReadOnly | Area::System => {
+                self.mount(&old, &new, None, libc::MS_BIND | libc::MS_REC, None)?;
+                self.required(Operation::Seal { target: c(&new)?, recursive: true });
+                Ok(())
+            }
+            Area::File => {
+                self.mount(&old, &new, None, libc::MS_BIND, None)?;
+                self.required(Operation::Seal { target: c(&new)?, recursive: false });
+                Ok(())
+            }
+            Area::Processes => {
+                let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+                self.mount("proc", &new, Some("proc"), flags, None)
+            }
+            Area::Devices => self.devices(),
+        }
+    }
+
+    fn layer(&mut self, path: &Path, mode: u32, real: bool, layout: &Layout) -> io::Result<()> {
+        let number = self.layers.len();
+        let [upper, work, lower] = ["u", "w", "l"].map(|kind| format!("/layers/{kind}{number}"));
+        let additions = layout.additions.iter().filter(|(place, _)| {
+            place.as_path() != path && layout.around(place.parent().unwrap_or(place)).0 == path
+        });
+        let mut added = BTreeSet::new();
+        for (place, addition) in additions {
+            if added.is_empty() {
+                self.directory(&lower, mode)?;
+            }
+            let inside = place.strip_prefix(path).unwrap_or(place);
+            self.place(&lower, path, inside, addition, &mut added)?;
+        }
+        if added.is_empty() && !real {
+            self.directory(&lower, mode)?;
+        }
+        let target = c(beneath("/new", path))?;
+        if self.rung == Rung::Overlay {
+            self.directory(&upper, mode)?;
+            self.directory(&work, 0o700)?;
+            let old = beneath("/old", path);
+            let own = (!real || !added.is_empty()).then_some(lower.as_str().into());
+            let lowers: Vec<OsString> = own.into_iter().chain(real.then(|| escape(&old))).collect();
+            let lowers = lowers.join(std::ffi::OsStr::new(":"));
+            let mut options = OsString::from("lowerdir=");
+            options.push(lowers);
+            options.push(format!(",upperdir={upper},workdir={work},userxattr"));
+            let source = real.then(|| c(&old)).transpose()?;
+            let layer = number as u32;
+            self.required(Operation::Overlay { layer, source, target, options: c(&options)? });
+        } else {
+            self.mount(&lower, beneath("/new", path), None, libc::MS_BIND, None)?;
+        }
+        self.layers.push(Layer { at: path.to_path_buf(), real, added });
+        Ok(())
+    }
+
+    /// Puts an addition into a lower directory, and the directories above it that are not there yet.
+    fn place(
+        &mut self,
+        lower: &str,
+        area: &Path,
+        inside: &Path,
+        addition: &Addition,
+        added: &mut BTreeSet<PathBuf>,
+    ) -> io::Result<()> {
+        let above: Vec<&Path> =
+            inside.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
+        for directory in above.into_iter().rev() {
+            if added.insert(directory.to_path_buf()) {
+                let mode = area.join(directory).metadata().map_or(0o755, |real| real.mode() & 0o7777);
+                self.directory(beneath(lower, directory), mode)?;
+            }
+        }
+        let path = c(beneath(lower, inside))?;
+        let is_new = added.insert(inside.to_path_buf());
+        match addition {
+            Addition::File { content, mode } => {
+                self.required(Operation::Create { path, bytes: content.clone(), mode: *mode });
+            }
+            Addition::Directory { mode } if is_new => self.directory(beneath(lower, inside), *mode)?,
+            Addition::Directory { .. } => {}
+            Addition::Symlink(target) => {
+                self.required(Operation::Symlink { path, target: c(target)? });
+            }
+        }
+        Ok(())
+    }
+
+    /// A `/dev` with what every program expects and nothing of the machine.
+    fn devices(&mut self) -> io::Result<()> {
+        let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
+        self.mount("dev", "/new/dev", Some("tmpfs"), flags, Some("mode=0755,size=64k"))?;
+        for name in DEVICES.iter().filter(|name| Path::new("/dev").join(name).exists()) {
+            let target = format!("/new/dev/{name}");
+            self.required(Operation::Create { path: c(&target)?, bytes: Vec::new(), mode: 0o666 });
+            self.mount(format!("/old/dev/{name}"), &target, None, libc::MS_BIND, None)?;
+        }
+        for (name, target) in DEVICE_LINKS {
+            self.required(Operation::Symlink { path: c(format!("/new/dev/{name}"))?, target: c(target)? });
+        }
+        for name in ["pts", "shm"] {
+            self.directory(format!("/new/dev/{name}"), 0o755)?;
+        }
+        let terminals = Operation::Mount {
+            source: c("devpts")?,
+            target: c("/new/dev/pts")?,
+            kind: Some(c("devpts")?),
+            flags,
+            options: Some(c("newinstance,ptmxmode=0666,mode=0620")?),
+        };
+        self.steps.push(Step { operation: terminals, required: false });
+        self.required(Operation::Seal { target: c("/new/dev")?, recursive: false });
+        Ok(())
+    }
+
+    fn limit_processes(&mut self, jail: &Jail) -> io::Result<()> {
+        // Since Linux 6.14 each namespace has its own; before, this is refused, and the restraint is what is left.
+        let most = jail.limits.processes.max(LEAST_PROCESSES).to_string();
+        self.optional(Operation::Write {
+            path: c("/new/proc/sys/kernel/pid_max")?,
+            bytes: most.into_bytes(),
+        });
+        for name in FORBIDDEN_NAMESPACES {
+            let path = c(format!("/new/proc/sys/user/max_{name}_namespaces"))?;
+            self.optional(Operation::Write { path, bytes: b"0".to_vec() });
+        }
+        Ok(())
+    }
+
+    fn seal_processes(&mut self) -> io::Result<()> {
+        for path in SEALED.iter().filter(|path| Path::new(path).exists()) {
+            let path = format!("/new{path}");
+            self.mount(&path, &path, None, libc::MS_BIND | libc::MS_REC, None)?;
+            self.required(Operation::Seal { target: c(&path)?, recursive: true });
+        }
+        Ok(())
+    }
+
+    fn connect(&mut self, jail: &Jail) {
+        if jail.network != Network::Host {
+            self.required(Operation::Netlink(netlink::loopback_up()));
+        }
+        if jail.network == Network::Sink {
+            self.required(Operation::Netlink(netlink::own_address()));
+            self.required(Operation::Netlink(netlink::everything_local(libc::AF_INET)));
+            // A kernel may have no IPv6; then nobody can leave that way either.
+            self.optional(Operation::Netlink(netlink::everything_local(libc::AF_INET6)));
+        }
+    }
+
+    fn mount(
+        &mut self,
+        source: impl Text,
+        target: impl Text,
+        kind: Option<&str>,
+        flags: libc::c_ulong,
+        options: Option<&str>,
+    ) -> io::Result<()> {
+        let kind = kind.map(c).transpose()?;
+        let options = options.map(c).transpose()?;
+        let (source, target) = (c(source)?, c(target)?);
+        self.required(Operation::Mount { source, target, kind, flags, options });
+        Ok(())
+    }
+
+    fn directory(&mut self, path: impl Text, mode: u32) -> io::Result<()> {
+        self.required(Operation::Directory { path: c(path)?, mode });
+        Ok(())
+    }
+
+    fn required(&mut self, operation: Operation) {
+        self.steps.push(Step { operation, required: true });
+    }
+
+    fn optional(&mut self, operation: Operation) {
+        self.steps.push(Step { operation, required: false });
+    }
+}
+
+/// Whatever can stand for a path in a step.
+trait Text: AsRef<std::ffi::OsStr> {}
+impl<T: AsRef<std::ffi::OsStr>> Text for T {}
+
+fn c(text: impl Text) -> io::Result<CString> {
+    Ok(CString::new(text.as_ref().as_bytes())?)
+}
+
+/// A path of the real tree, seen from another root.
+fn beneath(root: &str, path: &Path) -> OsString {
+    let inside = path.strip_prefix("/").unwrap_or(path);
+    if inside.as_os_str().is_empty() { root.into() } else { Path::new(root).join(inside).into() }
+}
+
+/// What would end a path in the options of an overlay.
+fn escape(path: &std::ffi::OsStr) -> OsString {
+    let mut bytes = Vec::new();
+    for &byte in path.as_bytes() {
+        if matches!(byte, b':' | b',' | b'\\') {
+            bytes.push(b'\\');
+        }
+        bytes.push(byte);
+    }
+    OsString::from_vec(bytes)
+}

@@ -1,0 +1,59 @@
+//! What the main process gives up right before its program is executed. Applying runs after a fork: no allocation, no
+//! locks.
+
+use super::Limits;
+
+/// Capabilities have numbers below this; those that a kernel does not know are refused, which is no harm.
+const MAX_CAPABILITIES: libc::c_ulong = 64;
+
+/// The layout of `capset` since Linux 2.6.26.
+const CAPABILITY_VERSION: u32 = 0x2008_0522;
+
+#[derive(Debug)]
+pub(crate) struct Restraint {
+    limits: [(libc::__rlimit_resource_t, libc::rlim_t); 4],
+}
+
+impl Restraint {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            limits: [
+                // Not the address space, of which some interpreters reserve far more than they use.
+                (libc::RLIMIT_DATA, limits.memory_bytes),
+                (libc::RLIMIT_NPROC, limits.processes.into()),
+                // Files that have no name are not part of the disk.
+                (libc::RLIMIT_FSIZE, limits.disk_bytes),
+                (libc::RLIMIT_CORE, 0),
+            ],
+        }
+    }
+
+    /// Gives up all rights beyond those of the user's number. A limit that is lower already stays.
+    ///
+    /// # Safety
+    /// Runs in a fresh process, right before `execve`.
+    pub(crate) unsafe fn apply(&self) -> Result<(), i32> {
+        // SAFETY: every structure is as long as the kernel takes it to be, and lives until the call is over.
+        unsafe {
+            for &(resource, most) in &self.limits {
+                let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+                check(libc::getrlimit(resource, &mut limit))?;
+                limit.rlim_max = limit.rlim_max.min(most);
+                limit.rlim_cur = limit.rlim_cur.min(limit.rlim_max);
+                check(libc::setrlimit(resource, &limit))?;
+            }
+            for capability in 0..MAX_CAPABILITIES {
+                libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+            }
+            let header = [CAPABILITY_VERSION, 0];
+            let none = [0_u32; 6];
+            check(libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) as libc::c_int)?;
+            check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        }
+    }
+}
+
+fn check(result: libc::c_int) -> Result<(), i32> {
+    // SAFETY: the address is that of this thread's own number.
+    if result < 0 { Err(unsafe { *libc::__errno_location() }) } else { Ok(()) }
+}

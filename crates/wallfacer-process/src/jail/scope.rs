@@ -1,0 +1,181 @@
+//! A command line in, the files and directories it names out: what a server cannot do without, wherever it lies.
+//!
+//! The environment is not searched, except for where programs and libraries are: it names much that is none of the
+//! server's business, such as the places of keys.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::{Spec, program};
+
+/// Lists of directories that programs and libraries are loaded from.
+const LOADED_FROM: [&str; 8] = [
+    "PATH",
+    "PYTHONPATH",
+    "NODE_PATH",
+    "VIRTUAL_ENV",
+    "PYENV_ROOT",
+    "NVM_DIR",
+    "PYTHONHOME",
+    "LD_LIBRARY_PATH",
+];
+
+/// One of these in a directory tells that it is the whole of a program or project.
+const ROOT_MARKS: [&str; 9] = [
+    "package.json",
+    "node_modules",
+    "pyproject.toml",
+    "setup.py",
+    "requirements.txt",
+    "pyvenv.cfg",
+    "Cargo.toml",
+    "go.mod",
+    ".git",
+];
+
+/// A script and its interpreter, which may be a script itself, and so on; the kernel goes no deeper either.
+const MAX_INTERPRETERS: usize = 4;
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scope {
+    pub(crate) directories: BTreeSet<PathBuf>,
+    pub(crate) files: BTreeSet<PathBuf>,
+    /// What the server is loaded from: each is the directory to show, unless that would show a whole home.
+    pub(crate) programs: BTreeSet<PathBuf>,
+}
+
+impl Scope {
+    /// Paths are absolute and as they were given; `program` is the file that is executed.
+    pub(crate) fn of(spec: &Spec, program: &Path, cwd: &Path) -> Self {
+        let mut scope = Self::default();
+        scope.directories.insert(cwd.to_path_buf());
+        scope.load(program, spec, MAX_INTERPRETERS);
+        for path in spec.args.iter().flat_map(paths_in) {
+            scope.name(cwd.join(path), spec);
+        }
+        for list in LOADED_FROM.iter().filter_map(|name| spec.env.get(OsStr::new(name))) {
+            let entries = std::env::split_paths(list).filter(|entry| entry.is_absolute() && entry.is_dir());
+            scope.programs.extend(entries.map(|entry| root_of(&entry)));
+        }
+        scope
+    }
+
+    fn name(&mut self, path: PathBuf, spec: &Spec) {
+        if path.is_dir() {
+            self.directories.insert(path);
+        } else if path.is_file() {
+            if is_code(&path) {
+                self.load(&path, spec, MAX_INTERPRETERS);
+            }
+            self.files.insert(path);
+        }
+    }
+
+    /// What is needed to run a file: it, what lies around it, what it is a link to, and its interpreter.
+    fn load(&mut self, file: &Path, spec: &Spec, depth: usize) {
+        self.files.insert(file.to_path_buf());
+        let real = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+        for file in [file, &real] {
+            self.programs.extend(file.parent().map(root_of));
+        }
+        self.files.insert(real);
+        if let Some(interpreter) = interpreter(file, spec).filter(|_| depth > 0) {
+            self.load(&interpreter, spec, depth - 1);
+        }
+    }
+}
+
+/// The parts of an argument that may be a path: all of it, or what follows `=` or `file://`.
+fn paths_in(argument: &OsString) -> impl Iterator<Item = &OsStr> {
+    let bytes = argument.as_bytes();
+    let value = bytes.iter().position(|&byte| byte == b'=').map(|at| &bytes[at + 1..]);
+    let address = bytes.strip_prefix(b"file://");
+    [Some(bytes), value, address]
+        .into_iter()
+        .flatten()
+        .filter(|path| !path.is_empty() && !path.contains(&0))
+        .map(OsStr::from_bytes)
+}
+
+fn is_code(path: &Path) -> bool {
+    let extensions =
+        ["py", "js", "mjs", "cjs", "ts", "mts", "rb", "sh", "pl", "php", "jar", "lua", "exs", "dll"];
+    path.extension().is_none_or(|extension| extensions.iter().any(|known| extension == *known))
+}
+
+/// The directory that holds all of the program or project that a directory is part of; itself, if none is known.
+fn root_of(directory: &Path) -> PathBuf {
+    let modules =
+        directory.ancestors().filter(|path| path.file_name() == Some(OsStr::new("node_modules"))).last();
+    if let Some(root) = modules.and_then(Path::parent) {
+        return root.to_path_buf();
+    }
+    let marked = directory.ancestors().find(|path| ROOT_MARKS.iter().any(|mark| path.join(mark).exists()));
+    match marked {
+        Some(root) if root != Path::new("/") => root.to_path_buf(),
+        // A tree of programs: what is in `bin` needs what is in `lib`.
+        _ if directory.file_name() == Some(OsStr::new("bin")) => {
+            directory.parent().unwrap_or(directory).to_path_buf()
+        }
+        _ => directory.to_path_buf(),
+    }
+}
+
+fn interpreter(file: &Path, spec: &Spec) -> Option<PathBuf> {
+    let line = program::shebang(file)?;
+    let mut words = line.split_whitespace();
+    let first = Path::new(words.next()?);
+    if first.file_name() != Some(OsStr::new("env")) {
+        return Some(first.to_path_buf());
+    }
+    let name = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+    let path = spec.env.get(OsStr::new("PATH"))?;
+    std::env::split_paths(path).map(|entry| entry.join(name)).find(|candidate| candidate.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(args: &[&str], cwd: &Path) -> Scope {
+        let spec = Spec { args: args.iter().map(Into::into).collect(), ..Spec::new("sh") };
+        Scope::of(&spec, Path::new("/bin/sh"), cwd)
+    }
+
+    #[test]
+    fn a_path_is_found_alone_behind_an_equals_sign_and_relative_to_the_working_directory() {
+        let place = tempfile::tempdir().unwrap();
+        let [data, cwd] = ["data", "cwd"].map(|name| place.path().join(name));
+        for directory in [&data, &cwd] {
+            std::fs::create_dir(directory).unwrap();
+        }
+        let option = format!("--root={}", data.display());
+        for args in [[data.to_str().unwrap()], [&option], ["../data"]] {
+            let found = scope(&args, &cwd).directories;
+            assert!(found.iter().any(|path| path.canonicalize().unwrap() == data), "{args:?}: {found:?}");
+        }
+        assert_eq!(scope(&["/no/such/thing", "-v", "word"], &cwd).directories, [cwd].into());
+    }
+
+    #[test]
+    fn a_script_brings_the_project_it_is_part_of() {
+        let place = tempfile::tempdir().unwrap();
+        let script = place.path().join("project/dist/index.js");
+        std::fs::create_dir_all(script.parent().unwrap()).unwrap();
+        std::fs::write(&script, "").unwrap();
+        std::fs::write(place.path().join("project/package.json"), "{}").unwrap();
+        let found = scope(&[script.to_str().unwrap()], Path::new("/"));
+        assert!(found.programs.contains(&place.path().join("project")), "{found:?}");
+    }
+
+    #[test]
+    fn a_package_brings_the_modules_beside_it() {
+        let place = tempfile::tempdir().unwrap();
+        let package = place.path().join("app/node_modules/server");
+        std::fs::create_dir_all(&package).unwrap();
+        std::fs::write(package.join("package.json"), "{}").unwrap();
+        assert_eq!(root_of(&package), place.path().join("app"));
+    }
+}

@@ -1,0 +1,31 @@
+//! What is to happen right before a server's program begins, and who is to see what it does.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use crate::jail::Opener;
+use crate::trace::{Filter, Gate, Recorder};
+
+/// What is done when the jail is there and the server has not begun: a network sink, for instance, gets its sockets
+/// then, and may ask to be told before the server reaches out.
+pub type Before = Box<dyn FnOnce(Option<&Opener>) -> io::Result<Option<Arc<dyn Gate>>> + Send>;
+
+/// How a server is watched.
+pub struct Watch {
+    /// Which calls are seen; without it none is.
+    pub filter: Option<Filter>,
+    pub recorder: Arc<Recorder>,
+    pub before: Before,
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { filter, recorder, .. } = self;
+        formatter
+            .debug_struct("Watch")
+            .field("filter", filter)
+            .field("recorder", recorder)
+            .finish_non_exhaustive()
+    }
+}
