@@ -71,6 +71,11 @@ impl Cause {
         Cause::from(What::Silence)
     }
 
+    /// Whether it says where in the code it lies, so that two failures of it are surely one bug.
+    pub fn names_its_place(&self) -> bool {
+        matches!(self.what, What::Exit { frame: Some(_), .. } | What::Thrown { .. })
+    }
+
     /// The same cause, lying below the tools: wherever it shows, it is one bug of the server.
     pub fn server_wide(self) -> Cause {
         Cause { server_wide: true, ..self }

@@ -29,7 +29,9 @@ impl Given {
         let mut given = Given::default();
         for step in &case.steps {
             match step {
-                Step::Call { params, .. } | Step::Many { params, .. } => params.values().for_each(|value| given.add(value)),
+                Step::Call { params, .. } | Step::Many { params, .. } => {
+                    params.values().for_each(|value| given.add(value))
+                }
                 Step::Raw(frame) => given.add_text(&String::from_utf8_lossy(&frame.bytes)),
                 Step::Probe | Step::Pause(_) | Step::CloseInput | Step::Signal(_) | Step::Restart => {}
             }

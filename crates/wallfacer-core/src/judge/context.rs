@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 
 use jsonschema::Validator;
 
-use crate::catalogue::Catalogue;
+use super::secrets::Secrets;
+use crate::catalogue::{Catalogue, Tool};
+use crate::plan::words;
 use crate::target::Version;
 
-/// What was declared.
+/// What was declared, and what was entrusted.
 #[derive(Debug, Default)]
 pub struct Context {
     pub tools: BTreeMap<String, ToolFacts>,
+    /// What the server must keep to itself.
+    pub secrets: Secrets,
 }
 
 /// One tool's declarations.
@@ -18,6 +22,8 @@ pub struct Context {
 pub struct ToolFacts {
     /// None where no output schema is declared, or the spoken version knows none.
     pub output: Option<Output>,
+    /// Whether it says that showing the environment or the configuration is its job.
+    pub shows_environment: bool,
 }
 
 /// A declared output schema.
@@ -30,7 +36,7 @@ pub enum Output {
 
 impl Context {
     pub fn new(catalogue: &Catalogue, protocol: Version) -> Context {
-        let facts = |tool: &crate::catalogue::Tool| {
+        let facts = |tool: &Tool| {
             // Output schemas came with 2025-06-18; on an older conversation they bind nobody.
             let declared = tool.output_schema.as_ref().filter(|_| protocol >= Version::V2025_06_18);
             let output = declared.map(|schema| {
@@ -39,8 +45,23 @@ impl Context {
                     Err(error) => Output::Unusable(error.to_string()),
                 }
             });
-            (tool.name.clone(), ToolFacts { output })
+            (tool.name.clone(), ToolFacts { output, shows_environment: shows_environment(tool) })
         };
-        Context { tools: catalogue.tools.entries.iter().map(facts).collect() }
+        let tools = catalogue.tools.entries.iter().map(facts).collect();
+        Context { tools, secrets: Secrets::default() }
     }
+
+    pub fn with_secrets(self, secrets: Secrets) -> Context {
+        Context { secrets, ..self }
+    }
+
+    pub fn shows_environment(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some_and(|facts| facts.shows_environment)
+    }
+}
+
+fn shows_environment(tool: &Tool) -> bool {
+    let said = [Some(tool.name.as_str()), tool.title.as_deref(), tool.description.as_deref()];
+    let mut words = said.into_iter().flatten().flat_map(words);
+    words.any(|word| matches!(word.as_str(), "env" | "environ" | "environment" | "getenv" | "printenv"))
 }

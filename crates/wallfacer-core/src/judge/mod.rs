@@ -3,11 +3,13 @@
 mod charge;
 mod checks;
 mod context;
+mod secrets;
 mod verdict;
 
 pub use charge::Charge;
-pub use checks::all;
+pub use checks::{all, leak};
 pub use context::{Context, ToolFacts};
+pub use secrets::Secrets;
 pub use verdict::{Check, Verdict};
 
 use crate::observe::Observation;

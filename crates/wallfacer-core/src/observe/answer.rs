@@ -142,19 +142,11 @@ fn error_code(incoming: &Incoming) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Strays;
 
     fn answer(json: &str) -> Answer {
         let incoming = Incoming::read(bytes::Bytes::copy_from_slice(json.as_bytes()), 64);
-        let taken = Taken {
-            method: "tools/call".to_owned(),
-            awaited: true,
-            outcome: Some(Outcome::Reply(incoming)),
-            closed: None,
-            took: Duration::ZERO,
-            strays: Strays::default(),
-        };
-        see(&taken).answer
+        let taken = Taken::unanswered("tools/call", Duration::ZERO);
+        see(&Taken { awaited: true, outcome: Some(Outcome::Reply(incoming)), ..taken }).answer
     }
 
     #[test]

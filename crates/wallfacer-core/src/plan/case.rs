@@ -59,6 +59,13 @@ pub enum Step {
         #[serde(with = "payload::compacted")]
         params: Map<String, Value>,
     },
+    /// Send the same request so many times, one after another, and take stock of the process on the way.
+    Many {
+        times: u32,
+        method: String,
+        #[serde(with = "payload::compacted")]
+        params: Map<String, Value>,
+    },
     /// Send bytes as they are.
     Raw(RawFrame),
     /// Send the cheapest valid request of the era: whatever came before, it must be answered.
@@ -93,9 +100,18 @@ impl Case {
     /// The tools that its steps call, one after another.
     pub fn called_tools(&self) -> impl Iterator<Item = &str> {
         self.steps.iter().filter_map(|step| match step {
-            Step::Call { method, params } if method == "tools/call" => params.get("name")?.as_str(),
+            Step::Call { method, params } | Step::Many { method, params, .. } if method == "tools/call" => {
+                params.get("name")?.as_str()
+            }
             _ => None,
         })
+    }
+
+    /// The one tool that this case is about, also where what it does is a matter of the whole server.
+    pub fn tool_name(&self) -> Option<&str> {
+        let mut called = self.called_tools();
+        let only = called.next().filter(|first| called.all(|other| other == *first));
+        self.subject.tool().or(only)
     }
 
     /// The arguments of the one tool call that this case consists of.
@@ -146,6 +162,8 @@ mod tests {
     fn a_case_reads_back_as_it_was_written() {
         let mut case = Case::tool("search", json!({ "q": "x".repeat(100_000) }), Intent::Valid, 7);
         case.steps.push(Step::Raw(RawFrame::new(b"\xff{".to_vec(), None)));
+        let (method, params) = ("ping".to_owned(), Map::new());
+        case.steps.push(Step::Many { times: 400, method, params });
         case.steps.extend([Step::Probe, Step::Signal(15), Step::Restart, Step::CloseInput]);
         let text = serde_json::to_string(&case).unwrap();
         assert!(text.len() < 1_000, "{} bytes", text.len());

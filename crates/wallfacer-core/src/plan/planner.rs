@@ -1,7 +1,7 @@
 //! Phases in order, each only a way of making cases. What was learned by the end of a round goes into the next one,
 //! so that the plan depends on the seed and the server, not on how many workers there are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use wallfacer_schema::{Choices, Limits, Pool, Schema};
@@ -16,6 +16,13 @@ const OPENING: usize = 4;
 const RETRIES: usize = 3;
 /// Random cases of each tool in one round.
 const RANDOM_ROUND: usize = 50;
+/// The parts of what is left of a tool's iterations that each list may use, so that none of them crowds out the next.
+const BOUNDARY_SHARE: f64 = 0.35;
+const INVALID_SHARE: f64 = 0.4;
+const ADVERSARIAL_SHARE: f64 = 0.7;
+
+/// All that has to be escaped where a text is written into another language.
+const QUOTES: &str = "\"quoted\" 'text' `and` \\ \\\"";
 
 /// What to plan.
 #[derive(Debug, Clone)]
@@ -192,7 +199,13 @@ impl Planner {
         let Planner { options, tools, .. } = self;
         let mut cases = Vec::new();
         for plan in tools.iter_mut().filter(|plan| !plan.stopped) {
-            let room = options.iterations.saturating_sub(plan.made);
+            let left = options.iterations.saturating_sub(plan.made);
+            let room = match (options.mode, next) {
+                (Mode::Mixed, Next::Boundary) => part(left, BOUNDARY_SHARE),
+                (Mode::Mixed, Next::Invalid) => part(left, INVALID_SHARE),
+                (Mode::Mixed, Next::Adversarial) => part(left, ADVERSARIAL_SHARE),
+                _ => left,
+            };
             let mut made = match next {
                 Next::Examples(0) => plan.examples(options.seed, OPENING),
                 Next::Examples(_) if plan.succeeded => Vec::new(),
@@ -238,6 +251,7 @@ impl ToolPlan {
 
     fn boundary(&self, seed: u64) -> Vec<Case> {
         let list = self.schema.boundary(&self.pool).unwrap_or_default();
+        let list = interleaved(list, |found| found.at.clone());
         let case = |found: wallfacer_schema::Boundary| {
             let intent = Intent::Boundary(format!("{}: {}", place(&found.at), found.limit));
             self.case(found.value, intent, seed)
@@ -247,6 +261,7 @@ impl ToolPlan {
 
     fn invalid(&self, seed: u64) -> Vec<Case> {
         let list = self.schema.invalid(&self.pool).unwrap_or_default();
+        let list = interleaved(list, |found| (found.violation.at.clone(), found.violation.rule));
         let case = |found: wallfacer_schema::Invalid| {
             let wallfacer_schema::Violation { at, rule, message } = found.violation;
             let intent = Intent::Invalid { at, rule: words(&format!("{rule:?}")), what: message };
@@ -257,11 +272,31 @@ impl ToolPlan {
 
     fn adversarial(&self, seed: u64) -> Vec<Case> {
         let list = self.schema.adversarial(&self.pool).unwrap_or_default();
+        let list = interleaved(list, |found| (found.at.clone(), words(&format!("{:?}", found.attack))));
         let case = |found: wallfacer_schema::Adversarial| {
             let kind = format!("{}: {}", place(&found.at), words(&format!("{:?}", found.attack)));
             self.case(found.value, Intent::Adversarial { kind, valid: found.conforms }, seed)
         };
-        list.into_iter().map(case).collect()
+        self.quoted(seed).into_iter().chain(list.into_iter().map(case)).collect()
+    }
+
+    /// Each text of the simplest arguments with what has to be escaped when it is written into JSON, SQL or a shell.
+    fn quoted(&self, seed: u64) -> Vec<Case> {
+        let simplest = self.schema.valid(&mut Choices::simplest(), &self.pool).ok();
+        let full = self.schema.valid(&mut Choices::seeded(seed), &self.pool).ok();
+        let mut places = BTreeSet::new();
+        let mut cases = Vec::new();
+        for arguments in [full, simplest].into_iter().flatten() {
+            let texts = arguments.as_object().into_iter().flatten().filter(|(_, value)| value.is_string());
+            for (key, _) in texts.filter(|(key, _)| places.insert((*key).clone())) {
+                let mut arguments = arguments.clone();
+                arguments[key.as_str()] = Value::from(QUOTES);
+                let valid = self.schema.violations(&arguments).is_empty();
+                let kind = format!("/{}: quotes", escaped(key));
+                cases.push(self.case(arguments, Intent::Adversarial { kind, valid }, seed));
+            }
+        }
+        cases
     }
 
     /// Random valid arguments until the iterations are used up.
@@ -287,6 +322,24 @@ impl ToolPlan {
             .update(&(number as u64).to_le_bytes());
         u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().expect("eight bytes"))
     }
+}
+
+/// At least one, where there is any.
+fn part(left: usize, share: f64) -> usize {
+    (left as f64 * share).ceil() as usize
+}
+
+/// The first of each key, then the second of each, and so on: where a list is cut, something of everything is kept.
+fn interleaved<T, K: Ord>(list: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut seen: BTreeMap<K, usize> = BTreeMap::new();
+    let mut ranked: Vec<(usize, T)> = Vec::new();
+    for item in list {
+        let rank = seen.entry(key(&item)).or_default();
+        ranked.push((*rank, item));
+        *rank += 1;
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, item)| item).collect()
 }
 
 fn place(pointer: &str) -> &str {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::recording::Taken;
+use super::recording::{Mark, Taken};
 use crate::wire::{Connection, Happening};
 
 /// A request and the time that it may take.
@@ -28,24 +28,13 @@ impl Call {
 pub async fn execute(connection: &mut Connection, call: &Call) -> Taken {
     // What came before this call is none of its doing.
     let _earlier = connection.take_strays();
+    let mark = Mark::now(connection);
     let started = Instant::now();
     let ticket = connection.request(&call.method, Some(&call.params));
     let happening = connection.wait_for(ticket, started + call.timeout).await;
     let took = started.elapsed();
-    let (outcome, closed) = match happening {
-        Happening::Answered(answered) => (Some(answered.outcome), None),
-        Happening::Closed(closed) => (None, Some(closed)),
-        Happening::Deadline => {
-            connection.cancel(ticket);
-            (None, None)
-        }
-    };
-    Taken {
-        method: call.method.clone(),
-        awaited: true,
-        outcome,
-        closed,
-        took,
-        strays: connection.take_strays(),
+    if matches!(happening, Happening::Deadline) {
+        connection.cancel(ticket);
     }
+    Taken::awaited(&call.method, happening, took).with_company(connection, mark)
 }

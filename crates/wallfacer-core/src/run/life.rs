@@ -7,13 +7,20 @@ use tokio::time::Instant;
 
 use super::call::{Call, execute};
 use super::patience::Patience;
-use super::recording::{Recording, Taken};
+use super::recording::{Mark, Recording, Taken};
 use crate::plan::{RawFrame, Step};
 use crate::target::Era;
-use crate::wire::{ConnectError, Connection, Connector, Happening, HeaderParams, Id, Server, Strays, Ticket};
+use crate::wire::{ConnectError, Connection, Connector, Fault, Happening, HeaderParams, Id, Outcome, Server};
 
 /// A stored case cannot keep us longer than this.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
+/// Nor make more requests than this, nor take longer over them.
+const MAX_TIMES: u32 = 100_000;
+const MAX_REPEATING: Duration = Duration::from_secs(10);
+/// Errors about earlier frames that may still come; one frame of many lines may bring as many.
+const MAX_OLD_ERRORS: usize = 64;
+/// How often stock is taken while a request is made many times.
+const STOCKS: u32 = 16;
 
 /// A server that is there to be spoken to.
 #[derive(Debug)]
@@ -41,10 +48,12 @@ impl Life {
                 )
                 .await
             }
-            Step::Probe => {
-                let probe = self.probe(patience);
-                execute(&mut self.connection, &probe).await
+            Step::Many { times, method, params } => {
+                let timeout = patience.for_request(method, params);
+                let call = Call { method: method.clone(), params: params.clone(), timeout };
+                self.repeat(&call, *times).await
             }
+            Step::Probe => self.ask_after(patience).await,
             Step::Raw(frame) => self.send_raw(frame, patience).await,
             Step::Pause(ms) => self.afterwards("pause", Duration::from_millis(*ms).min(MAX_PAUSE)).await,
             Step::Signal(number) => {
@@ -76,8 +85,43 @@ impl Life {
         Recording { steps, stderr: process.map(wallfacer_process::Process::stderr) }
     }
 
+    /// Probes until the answer is to the probe: errors that carry no id may be about what was sent before.
+    async fn ask_after(&mut self, patience: &Patience) -> Taken {
+        let probe = self.probe(patience);
+        let mut taken = execute(&mut self.connection, &probe).await;
+        for _ in 0..MAX_OLD_ERRORS {
+            let Some(Outcome::Broken { faults, .. }) = &taken.outcome else { break };
+            if !faults.has(Fault::NoId) {
+                break;
+            }
+            let mut next = execute(&mut self.connection, &probe).await;
+            next.strays.add_all(std::mem::take(&mut taken.strays));
+            taken = next;
+        }
+        taken
+    }
+
+    /// Makes the same call again and again until it has been made so often, goes wrong, or takes too long in all.
+    async fn repeat(&mut self, call: &Call, times: u32) -> Taken {
+        let until = Instant::now() + MAX_REPEATING;
+        let mut stock = Vec::new();
+        let every = (times / STOCKS).max(1);
+        for number in 1..=times.min(MAX_TIMES) {
+            let taken = execute(&mut self.connection, call).await;
+            if number % every == 0 {
+                let sample = self.connection.process().and_then(wallfacer_process::Process::sample);
+                stock.extend(sample.map(|sample| (number, sample)));
+            }
+            if taken.is_fatal() || number == times.min(MAX_TIMES) || Instant::now() >= until {
+                return Taken { stock, ..taken };
+            }
+        }
+        Taken::unanswered(&call.method, Duration::ZERO)
+    }
+
     async fn send_raw(&mut self, frame: &RawFrame, patience: &Patience) -> Taken {
         let _earlier = self.connection.take_strays();
+        let mark = Mark::now(&self.connection);
         let started = Instant::now();
         let id = frame.id.as_deref().map(Id::read);
         // Over HTTP the end of the exchange settles even what has no id.
@@ -85,42 +129,24 @@ impl Life {
         let ticket = self.connection.send_raw(&frame.bytes, id);
         if !awaited {
             self.connection.forget(ticket);
-            let (method, strays) = ("raw frame".to_owned(), Strays::default());
-            return Taken { method, awaited, outcome: None, closed: None, took: started.elapsed(), strays };
+            return Taken::unanswered("raw frame", started.elapsed());
         }
-        self.wait(ticket, "raw frame", started, patience).await
-    }
-
-    async fn wait(&mut self, ticket: Ticket, method: &str, started: Instant, patience: &Patience) -> Taken {
         let happening = self.connection.wait_for(ticket, started + patience.plain()).await;
-        let took = started.elapsed();
-        let (outcome, closed) = match happening {
-            Happening::Answered(answered) => (Some(answered.outcome), None),
-            Happening::Closed(closed) => (None, Some(closed)),
-            Happening::Deadline => {
-                self.connection.forget(ticket);
-                (None, None)
-            }
-        };
-        let strays = self.connection.take_strays();
-        Taken { method: method.to_owned(), awaited: true, outcome, closed, took, strays }
+        if matches!(happening, Happening::Deadline) {
+            self.connection.forget(ticket);
+        }
+        Taken::awaited("raw frame", happening, started.elapsed()).with_company(&mut self.connection, mark)
     }
 
     /// A server may leave now: that is waited for, but nothing hangs on it.
     async fn afterwards(&mut self, what: &str, wait: Duration) -> Taken {
+        let mark = Mark::now(&self.connection);
         let started = Instant::now();
         let closed = match self.connection.next(started + wait).await {
             Happening::Closed(closed) => Some(closed),
             Happening::Answered(_) | Happening::Deadline => None,
         };
-        let strays = self.connection.take_strays();
-        Taken {
-            method: what.to_owned(),
-            awaited: false,
-            outcome: None,
-            closed,
-            took: started.elapsed(),
-            strays,
-        }
+        let taken = Taken { closed, ..Taken::unanswered(what, started.elapsed()) };
+        taken.with_company(&mut self.connection, mark)
     }
 }

@@ -10,5 +10,5 @@ mod runner;
 pub use call::{Call, execute};
 pub use life::Life;
 pub use patience::Patience;
-pub use recording::{Recording, Taken};
+pub use recording::{Mark, Recording, Taken};
 pub use runner::{Foreman, Runner, Unexplained};

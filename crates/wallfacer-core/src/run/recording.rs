@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use wallfacer_process::Stderr;
+use wallfacer_process::{Sample, Stderr};
 
-use crate::wire::{Closed, Outcome, Strays};
+use crate::wire::{Closed, Connection, Correlation, Direction, Happening, Outcome, Strays};
+
+/// Notifications that are kept of one step; a server that floods us says the same in the first few.
+const MAX_NOTICES: usize = 16;
 
 /// The steps of a case as they were taken, up to the one that ended it.
 #[derive(Debug)]
@@ -28,9 +31,65 @@ pub struct Taken {
     pub took: Duration,
     /// What came meanwhile and answers nothing.
     pub strays: Strays,
+    /// The beginnings of the notifications that came meanwhile.
+    pub notices: Vec<Box<[u8]>>,
+    /// What the process held, after so many requests of a step that makes many.
+    pub stock: Vec<(u32, Sample)>,
+}
+
+/// The frames of a connection up to the beginning of a step.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mark(u64);
+
+impl Mark {
+    pub fn now(connection: &Connection) -> Mark {
+        Mark(connection.frames().total())
+    }
+
+    /// The notifications that came since, the latest first.
+    pub fn notices(self, connection: &Connection) -> Vec<Box<[u8]>> {
+        let since = connection.frames().total().saturating_sub(self.0);
+        let since = usize::try_from(since).unwrap_or(usize::MAX);
+        let frames = connection.frames().iter().rev().take(since);
+        let notices = frames.filter(|frame| {
+            frame.direction == Direction::Received && frame.correlation == Correlation::Notification
+        });
+        notices.take(MAX_NOTICES).map(|frame| frame.head.clone()).collect()
+    }
 }
 
 impl Taken {
+    /// A step that nobody answers, and that nothing has come of yet.
+    pub fn unanswered(method: &str, took: Duration) -> Taken {
+        Taken {
+            method: method.to_owned(),
+            awaited: false,
+            outcome: None,
+            closed: None,
+            took,
+            strays: Strays::default(),
+            notices: Vec::new(),
+            stock: Vec::new(),
+        }
+    }
+
+    /// What came of waiting for an answer.
+    pub fn awaited(method: &str, happening: Happening, took: Duration) -> Taken {
+        let (outcome, closed) = match happening {
+            Happening::Answered(answered) => (Some(answered.outcome), None),
+            Happening::Closed(closed) => (None, Some(closed)),
+            Happening::Deadline => (None, None),
+        };
+        Taken { awaited: true, outcome, closed, ..Taken::unanswered(method, took) }
+    }
+
+    /// With what came besides since the mark.
+    pub fn with_company(mut self, connection: &mut Connection, mark: Mark) -> Taken {
+        self.notices = mark.notices(connection);
+        self.strays = connection.take_strays();
+        self
+    }
+
     /// Whether the server went away, or left us without an answer.
     pub fn is_fatal(&self) -> bool {
         self.closed.is_some()

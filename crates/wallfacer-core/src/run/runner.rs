@@ -8,13 +8,13 @@ use tokio::time::Instant;
 
 use super::life::Life;
 use super::patience::Patience;
-use super::recording::{Recording, Taken};
+use super::recording::{Mark, Recording, Taken};
 use crate::catalogue::Catalogue;
 use crate::plan::{Case, Step};
 use crate::wire::{Answered, Closed, ConnectError, Connector, Happening, HeaderParams, Outcome, Ticket};
 
 /// Finished calls that are suspected too when a server dies and no call in flight explains it.
-const MEMORY: usize = 16;
+const MEMORY: usize = 128;
 /// How long after its answer a server may die of it.
 const LATE_DEATH_MS: u64 = 300;
 /// Cases that are performed again, alone, because something came astray while they had company.
@@ -29,6 +29,8 @@ pub struct Runner {
     headers: HeaderParams,
     patience: Patience,
     life: Option<Life>,
+    /// Where the notifications begin that belong to the next answer.
+    mark: Mark,
     /// How many servers were started so far.
     pub lives: u64,
 }
@@ -36,6 +38,12 @@ pub struct Runner {
 /// Says which cases are still wanted, and takes what came of them.
 pub trait Foreman {
     fn wants(&mut self, index: usize, case: &Case) -> bool;
+
+    /// Whether this call is known to take long, so that its silence is nobody's suspicion.
+    fn expects_silence(&self, case: &Case) -> bool;
+
+    /// Whether what came in company may belong to another call than the one it came with.
+    fn doubts(&self, recording: &Recording) -> bool;
 
     /// The case is the one of that place, or, where a server died behind its answer, the same with a probe added.
     fn take(&mut self, index: usize, case: &Case, recording: Recording);
@@ -60,7 +68,7 @@ impl Runner {
     pub fn new(connector: Connector, catalogue: &Catalogue, patience: Patience) -> Runner {
         let marked = catalogue.tools.entries.iter().filter(|tool| !tool.header_params.is_empty());
         let headers = marked.map(|tool| (tool.name.clone(), tool.header_params.clone())).collect();
-        Runner { connector, headers, patience, life: None, lives: 0 }
+        Runner { connector, headers, patience, life: None, mark: Mark::default(), lives: 0 }
     }
 
     pub fn patience(&self) -> &Patience {
@@ -77,7 +85,9 @@ impl Runner {
     /// The current life, started where there is none.
     pub async fn life(&mut self) -> Result<&mut Life, ConnectError> {
         if self.life.is_none() {
-            self.life = Some(Life::start(&mut self.connector, &self.headers).await?);
+            let life = Life::start(&mut self.connector, &self.headers).await?;
+            self.mark = Mark::now(&life.connection);
+            self.life = Some(life);
             self.lives += 1;
         }
         Ok(self.life.as_mut().expect("just started"))
@@ -143,6 +153,7 @@ impl Runner {
         let mut flights: BTreeMap<Ticket, Flight> = BTreeMap::new();
         let mut finished: VecDeque<usize> = VecDeque::new();
         let mut doubtful: BTreeSet<usize> = BTreeSet::new();
+        let mut in_flight = in_flight;
         while !waiting.is_empty() || !flights.is_empty() {
             while waiting.front().is_some_and(|index| !foreman.wants(*index, &cases[*index])) {
                 waiting.pop_front();
@@ -165,12 +176,13 @@ impl Runner {
                     remember(&mut finished, flight.index);
                     let recording = self.recording(&cases[flight.index], answered);
                     // With company, what came astray may belong to any of them.
-                    if !flights.is_empty() && recording.steps.iter().any(|step| !step.strays.is_empty()) {
+                    if !flights.is_empty() && foreman.doubts(&recording) {
                         doubtful.insert(flight.index);
                         doubtful.extend(flights.values().map(|flight| flight.index));
                     }
                     foreman.take(flight.index, &cases[flight.index], recording);
                 }
+                Happening::Deadline if self.let_go(cases, &mut flights, foreman) => {}
                 stuck => {
                     let closed = if let Happening::Closed(closed) = stuck { Some(closed) } else { None };
                     self.kill();
@@ -181,13 +193,18 @@ impl Runner {
                         let suspects =
                             if suspects.is_empty() { finished.iter().copied().collect() } else { suspects };
                         unexplained.push(Unexplained { suspects, closed });
+                        // What only company does would come again and again, and each time cost a time limit.
+                        in_flight = 1;
                     }
                     finished.clear();
                 }
             }
         }
-        if self.died_late().await && !self.blame(cases, &[], &finished, foreman).await? {
-            unexplained.push(Unexplained { suspects: finished.iter().copied().collect(), closed: None });
+        if let Some(closed) = self.died_late().await
+            && !self.blame_late(cases, &finished, foreman).await?
+        {
+            let suspects = finished.iter().copied().collect();
+            unexplained.push(Unexplained { suspects, closed: Some(closed) });
         }
         for index in doubtful.into_iter().take(MAX_DOUBTFUL) {
             let recording = self.perform(&cases[index], &self.patience.clone()).await?;
@@ -196,14 +213,45 @@ impl Runner {
         Ok(unexplained)
     }
 
-    /// Whether the server dies now that all is answered, of something that it was asked.
-    async fn died_late(&mut self) -> bool {
-        let Some(life) = &mut self.life else { return false };
-        let died = life.take(&Step::Pause(LATE_DEATH_MS), &self.patience).await.closed.is_some();
-        if died {
+    /// How the server ended, where it dies now that all is answered, of something that it was asked.
+    async fn died_late(&mut self) -> Option<Closed> {
+        let life = self.life.as_mut()?;
+        let closed = life.take(&Step::Pause(LATE_DEATH_MS), &self.patience).await.closed;
+        if closed.is_some() {
             self.kill();
         }
-        died
+        closed
+    }
+
+    /// Gives up the calls that have waited too long, where that was to be expected of all of them.
+    fn let_go(
+        &mut self,
+        cases: &[Case],
+        flights: &mut BTreeMap<Ticket, Flight>,
+        foreman: &mut dyn Foreman,
+    ) -> bool {
+        let now = Instant::now();
+        let overdue: Vec<(Ticket, usize)> = flights
+            .iter()
+            .filter(|(_, flight)| flight.deadline <= now)
+            .map(|(ticket, flight)| (*ticket, flight.index))
+            .collect();
+        let expected =
+            !overdue.is_empty() && overdue.iter().all(|(_, index)| foreman.expects_silence(&cases[*index]));
+        if !expected {
+            return false;
+        }
+        for (ticket, index) in overdue {
+            flights.remove(&ticket);
+            if let Some(life) = &mut self.life {
+                life.connection.cancel(ticket);
+            }
+            let (method, params) = cases[index].single_call().expect("only single calls are in flight");
+            let took = self.patience.for_request(method, params);
+            let silent = Taken { awaited: true, ..Taken::unanswered(method, took) };
+            foreman.take(index, &cases[index], Recording { steps: vec![silent], stderr: None });
+        }
+        true
     }
 
     /// Sends as many single calls as may be in flight.
@@ -247,10 +295,13 @@ impl Runner {
     }
 
     fn recording(&mut self, case: &Case, answered: Answered) -> Recording {
-        let strays = self.life.as_mut().map(|life| life.connection.take_strays()).unwrap_or_default();
-        let method = case.single_call().map(|(method, _)| method.to_owned()).unwrap_or_default();
-        let (outcome, took) = (Some(answered.outcome), answered.took);
-        let taken = Taken { method, awaited: true, outcome, closed: None, took, strays };
+        let method = case.single_call().map(|(method, _)| method).unwrap_or_default();
+        let took = answered.took;
+        let mut taken = Taken::awaited(method, Happening::Answered(answered), took);
+        if let Some(life) = &mut self.life {
+            taken = taken.with_company(&mut life.connection, self.mark);
+            self.mark = Mark::now(&life.connection);
+        }
         Recording { steps: vec![taken], stderr: None }
     }
 
@@ -265,25 +316,54 @@ impl Runner {
         let mut explained = false;
         let patience = self.patience.clone();
         for index in suspects {
+            if !foreman.wants(*index, &cases[*index]) {
+                explained = true;
+                continue;
+            }
             let recording = self.perform(&cases[*index], &patience).await?;
             explained |= recording.steps.iter().any(explains_silence);
             foreman.take(*index, &cases[*index], recording);
         }
-        if explained {
-            return Ok(true);
+        if explained { Ok(true) } else { self.blame_late(cases, finished, foreman).await }
+    }
+
+    /// A server may answer first and die after. What was answered last is made again, half of it at a time, until one
+    /// call is left that the server does not outlive.
+    async fn blame_late(
+        &mut self,
+        cases: &[Case],
+        finished: &VecDeque<usize>,
+        foreman: &mut dyn Foreman,
+    ) -> Result<bool, ConnectError> {
+        let mut suspects: Vec<usize> = finished.iter().copied().collect();
+        while suspects.len() > 1 {
+            let later = suspects.split_off(suspects.len() / 2);
+            let dies = self.dies_of(cases, &suspects).await?;
+            suspects = if dies { suspects } else { later };
         }
-        // A server may answer first and die after. What was answered last is made again, and the server asked whether it is
-        // still there.
-        for index in finished {
-            let mut case = cases[*index].clone();
-            case.steps.extend([Step::Pause(LATE_DEATH_MS), Step::Probe]);
-            let recording = self.perform(&case, &patience).await?;
+        let Some(index) = suspects.first() else { return Ok(false) };
+        self.rest().await;
+        let mut case = cases[*index].clone();
+        case.steps.extend([Step::Pause(LATE_DEATH_MS), Step::Probe]);
+        let recording = self.perform(&case, &self.patience.clone()).await?;
+        let dies = recording.steps.iter().any(Taken::is_fatal);
+        if dies {
+            foreman.take(*index, &case, recording);
+        }
+        Ok(dies)
+    }
+
+    /// Whether a fresh server ends, now or soon after, when it is asked all of this.
+    async fn dies_of(&mut self, cases: &[Case], asked: &[usize]) -> Result<bool, ConnectError> {
+        self.rest().await;
+        let patience = self.patience.clone();
+        for index in asked {
+            let recording = self.perform(&cases[*index], &patience).await?;
             if recording.steps.iter().any(Taken::is_fatal) {
-                foreman.take(*index, &case, recording);
                 return Ok(true);
             }
         }
-        Ok(false)
+        Ok(self.died_late().await.is_some())
     }
 
     /// Ends a server that is gone or stuck; waiting for it politely would be in vain.

@@ -9,8 +9,9 @@ use crate::catalogue::Tool;
 use crate::findings::{FindingId, Kind, Origin, Reproduced};
 use crate::judge::{Charge, Context, judge};
 use crate::observe::{Answer, observe};
-use crate::plan::{Case, Step, Subject};
+use crate::plan::{Case, Intent, Step, Subject};
 use crate::run::{Patience, Runner};
+use crate::target::Era;
 use crate::wire::ConnectError;
 
 /// Tries on fresh servers.
@@ -19,12 +20,18 @@ const TRIES: u32 = 2;
 const STRETCH: u32 = 2;
 /// Proposals that are tried to make a case smaller.
 const MAX_PROPOSALS: usize = 200;
-/// Time for making one case smaller.
+/// Time for making one case smaller, at most; less where requests have little time themselves.
 const MINIMISING: Duration = Duration::from_secs(15);
+const MINIMISING_CALLS: u32 = 8;
 /// An answer that takes less is too quick to tell growth from noise.
 const MEASURABLE: Duration = Duration::from_millis(150);
 /// Numbers and texts of one call that are varied to find out what makes it slow.
 const MAX_PLACES: usize = 6;
+/// A request as large as this may be beyond what the server reads at all, whatever it asks for.
+const LARGE: usize = 512 << 10;
+/// What grows is looked at again over so many times more calls; files and processes have limits of the machine's own.
+const MORE_CALLS: u32 = 2;
+const MORE_CALLS_FOR_MEMORY: u32 = 4;
 
 /// What a number that was left out is taken to be at most.
 const ASSUMED: u64 = 64;
@@ -38,6 +45,8 @@ pub enum Confirmed {
     Slow(String),
     /// It did not happen again.
     Never,
+    /// The time was up before anything could be said.
+    OutOfTime,
 }
 
 /// Looks into suspicions, one at a time, alone on fresh servers.
@@ -47,6 +56,11 @@ pub struct Inquiry<'a> {
     pub server: Option<&'a str>,
     /// The tool that the case calls, where it is listed.
     pub tool: Option<&'a Tool>,
+    pub era: Era,
+    /// When nothing further is tried.
+    pub until: Option<Instant>,
+    /// Whether a smaller case is worth the time.
+    pub minimise: bool,
 }
 
 impl Inquiry<'_> {
@@ -58,21 +72,21 @@ impl Inquiry<'_> {
         schema: Option<&Schema>,
         before: &[Step],
     ) -> Result<Confirmed, ConnectError> {
+        if let Some(large) = self.of_any_large_request(case, charge).await? {
+            return Ok(large);
+        }
         let hang = matches!(charge.kind, Kind::Hang { .. });
+        let grown = with_more_calls(case, charge);
+        let case = grown.as_ref().unwrap_or(case);
         let wanted = self.id(case, charge);
         let patience = self.runner.patience().stretched(if hang { STRETCH } else { 1 });
-        let mut reproduced = Reproduced { k: 0, n: TRIES };
-        let mut proven = None;
-        for _ in 0..TRIES {
-            if let Some(again) = self.try_fresh(case, &wanted, &patience).await? {
-                reproduced.k += 1;
-                proven = Some(again);
-            } else if hang {
-                return Ok(Confirmed::Slow(format!(
-                    "an answer took more than {}",
-                    seconds(self.runner.patience())
-                )));
-            }
+        let (reproduced, proven) = match self.try_often(case, &wanted, &patience, hang).await? {
+            Tried::OutOfTime => return Ok(Confirmed::OutOfTime),
+            Tried::Done { reproduced, proven } => (reproduced, proven),
+        };
+        if hang && !reproduced.always() {
+            let limit = seconds(self.runner.patience());
+            return Ok(Confirmed::Slow(format!("an answer took more than {limit}")));
         }
         let Some(mut charge) = proven else { return self.look_into_history(case, charge, before).await };
         if hang {
@@ -85,10 +99,84 @@ impl Inquiry<'_> {
             charge.message = format!("{}; it {meanwhile}", charge.message);
         }
         let case = match schema {
-            Some(schema) if reproduced.always() => self.minimise(case, &wanted, schema, &patience).await?,
+            Some(schema) if reproduced.always() && self.minimise => {
+                self.minimise(case, &wanted, schema, &patience).await?
+            }
             _ => case.clone(),
         };
-        Ok(Confirmed::Finding { charge: Box::new(charge), case, reproduced })
+        Ok(Confirmed::Finding { charge, case, reproduced })
+    }
+
+    /// Tries a case on fresh servers. A hang that is answered once needs no second try.
+    async fn try_often(
+        &mut self,
+        case: &Case,
+        wanted: &FindingId,
+        patience: &Patience,
+        hang: bool,
+    ) -> Result<Tried, ConnectError> {
+        let mut reproduced = Reproduced { k: 0, n: TRIES };
+        let mut proven = None;
+        for _ in 0..TRIES {
+            if self.is_over_in(if hang { patience.plain() } else { Duration::ZERO }) {
+                return Ok(Tried::OutOfTime);
+            }
+            let again = self.try_fresh(case, wanted, patience).await?;
+            let silent = again.is_some();
+            reproduced.k += u32::from(silent);
+            proven = again.map(Box::new).or(proven);
+            if hang && !silent {
+                break;
+            }
+        }
+        Ok(Tried::Done { reproduced, proven })
+    }
+
+    /// A huge request that goes wrong may do so whatever it asks for; then it is a fault of the server, not of the tool.
+    async fn of_any_large_request(
+        &mut self,
+        case: &Case,
+        charge: &Charge,
+    ) -> Result<Option<Confirmed>, ConnectError> {
+        let fatal = matches!(charge.kind, Kind::Crash | Kind::Hang { .. });
+        let size = case.single_call().map_or(0, |(_, params)| params_size(params));
+        if !fatal || size < LARGE || case.subject == Subject::Server {
+            return Ok(None);
+        }
+        let patience = self.runner.patience().stretched(STRETCH);
+        if self.is_over_in(patience.plain()) {
+            return Ok(Some(Confirmed::OutOfTime));
+        }
+        let mut found = None;
+        let mut padding = size;
+        while padding >= LARGE && !self.is_over_in(patience.plain()) {
+            let probe = large_request(self.era, padding, case.seed);
+            let wanted = self.id(&probe, charge);
+            match self.try_fresh(&probe, &wanted, &patience).await? {
+                Some(charge) => found = Some((probe, wanted, charge)),
+                None => break,
+            }
+            padding /= 2;
+        }
+        let Some((probe, wanted, mut charge)) = found else { return Ok(None) };
+        let again = self.try_fresh(&probe, &wanted, &patience).await?;
+        let reproduced = Reproduced { k: 1 + u32::from(again.is_some()), n: TRIES };
+        let bytes = probe.single_call().map_or(0, |(_, params)| params_size(params));
+        charge.message = format!("{} to a request of {bytes} bytes, whatever it asks for", charge.message);
+        Ok(Some(Confirmed::Finding { charge: Box::new(charge), case: probe, reproduced }))
+    }
+
+    /// Whether the time is up, or will be before this has passed.
+    fn is_over_in(&self, needed: Duration) -> bool {
+        self.until.is_some_and(|until| Instant::now() + needed >= until)
+    }
+
+    /// When the making smaller of a case has to end.
+    fn minimising_until(&self) -> Instant {
+        let time = MINIMISING.min(self.runner.patience().plain() * MINIMISING_CALLS);
+        // Half of what is left is for the other suspicions.
+        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()) / 2);
+        Instant::now() + left.map_or(time, |left| left.min(time))
     }
 
     /// The case alone is innocent; but with all that came before it on the same server it may not be.
@@ -105,18 +193,14 @@ impl Inquiry<'_> {
         let script = Case { subject: Subject::Server, steps, ..case.clone() };
         let wanted = self.id(&script, charge);
         let patience = self.runner.patience().clone();
-        let mut reproduced = Reproduced { k: 0, n: TRIES };
-        let mut proven = None;
-        for _ in 0..TRIES {
-            if let Some(again) = self.try_fresh(&script, &wanted, &patience).await? {
-                reproduced.k += 1;
-                proven = Some(again);
-            }
-        }
+        let (reproduced, proven) = match self.try_often(&script, &wanted, &patience, false).await? {
+            Tried::OutOfTime => return Ok(Confirmed::OutOfTime),
+            Tried::Done { reproduced, proven } => (reproduced, proven),
+        };
         let Some(mut charge) = proven else { return Ok(Confirmed::Never) };
         let case = self.shorten(script, &wanted, &patience).await?;
         charge.message = format!("{} after {} requests in a row", charge.message, case.steps.len());
-        Ok(Confirmed::Finding { charge: Box::new(charge), case, reproduced })
+        Ok(Confirmed::Finding { charge, case, reproduced })
     }
 
     /// Leaves out steps, many at a time and then fewer, as long as the same thing happens.
@@ -126,7 +210,7 @@ impl Inquiry<'_> {
         wanted: &FindingId,
         patience: &Patience,
     ) -> Result<Case, ConnectError> {
-        let until = Instant::now() + MINIMISING;
+        let until = self.minimising_until();
         let mut script = script;
         let mut size = script.steps.len() / 2;
         while size > 0 && Instant::now() < until {
@@ -181,7 +265,7 @@ impl Inquiry<'_> {
         patience: &Patience,
     ) -> Result<Case, ConnectError> {
         let Some(arguments) = case.arguments() else { return Ok(case.clone()) };
-        let until = Instant::now() + MINIMISING;
+        let until = self.minimising_until();
         let mut shrinker = Shrinker::new(schema, arguments.clone(), Class::Any);
         let mut smallest = case.clone();
         for _ in 0..MAX_PROPOSALS {
@@ -205,9 +289,10 @@ impl Inquiry<'_> {
     /// The argument whose size the time of a call grows with, if there is one.
     async fn slows_with(&mut self, case: &Case) -> Result<Option<String>, ConnectError> {
         let Some(arguments) = case.arguments().cloned() else { return Ok(None) };
+        let patience = self.runner.patience().plain();
         for (pointer, size) in sizes(&arguments, self.tool).into_iter().take(MAX_PLACES) {
             let mut small = 1;
-            while small < size {
+            while small < size && !self.is_over_in(patience) {
                 match self.time(case, &arguments, &pointer, small).await? {
                     Some(time) if time >= MEASURABLE => {
                         let double = self.time(case, &arguments, &pointer, small * 2).await?;
@@ -243,13 +328,46 @@ impl Inquiry<'_> {
             Some(place) => *place = Value::from(size),
             None => arguments[pointer.trim_start_matches('/')] = Value::from(size),
         }
-        let patience = self.runner.patience().stretched(STRETCH + 1);
+        let patience = self.runner.patience().stretched(STRETCH);
         let recording = self.runner.perform(&with_arguments(case, arguments), &patience).await?;
         let seen = observe(&recording);
         let answered =
             seen.steps.last().filter(|step| !matches!(step.answer, Answer::Silent | Answer::Gone { .. }));
         Ok(answered.map(|step| step.took))
     }
+}
+
+/// What came of some tries.
+enum Tried {
+    OutOfTime,
+    Done { reproduced: Reproduced, proven: Option<Box<Charge>> },
+}
+
+/// What is said to grow must go on growing over more calls.
+fn with_more_calls(case: &Case, charge: &Charge) -> Option<Case> {
+    let memory = charge.message.contains("memory");
+    let factor = if memory { MORE_CALLS_FOR_MEMORY } else { MORE_CALLS };
+    let mut more = case.clone();
+    match &mut more.steps[..] {
+        [Step::Many { times, .. }] if charge.kind == Kind::ResourceGrowth => *times *= factor,
+        _ => return None,
+    }
+    Some(more)
+}
+
+/// A request that asks for nothing, with padding.
+fn large_request(era: Era, padding: usize, seed: u64) -> Case {
+    let method = match era {
+        Era::Legacy => "ping",
+        Era::Modern => "server/discover",
+    };
+    let params = [("padding".to_owned(), Value::from("x".repeat(padding)))].into_iter().collect();
+    let steps = vec![Step::Call { method: method.to_owned(), params }];
+    Case { subject: Subject::Server, intent: Intent::Frame("large request".to_owned()), steps, seed }
+}
+
+fn params_size(params: &serde_json::Map<String, Value>) -> usize {
+    serde_json::to_vec(params).map_or(0, |text| text.len())
 }
 
 fn with_arguments(case: &Case, arguments: Value) -> Case {

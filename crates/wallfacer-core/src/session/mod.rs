@@ -1,5 +1,6 @@
 //! Ties the steps together: the only place where what was seen decides what is done next.
 
+mod campaign;
 mod check;
 mod confirm;
 mod examine;
@@ -7,6 +8,8 @@ mod fuzz;
 mod minimise;
 mod replay;
 mod shard;
+mod shared;
+mod suspicion;
 mod trial;
 
 pub use check::{CheckOptions, check};

@@ -1,11 +1,11 @@
 //! A part of a round in, what was seen of each of its cases out. Each part has lives of its own, so that the outcome does
 //! not depend on how many workers share the parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::judge::{Charge, Context, judge};
+use crate::judge::{Charge, Context, judge, leak};
 use crate::observe::{Answer, observe};
 use crate::plan::{Case, Lesson, Subject, harvest, read_refusal, said};
 use crate::run::{Foreman, Recording, Runner, Unexplained};
@@ -27,8 +27,19 @@ pub struct Judged {
     pub answer: Answer,
     pub charges: Vec<Charge>,
     pub lessons: Vec<Lesson>,
+    pub notes: Vec<String>,
+    trouble: Option<Trouble>,
     /// The case as it was performed, where anything is held against it.
     pub case: Option<Case>,
+}
+
+/// What a case costs beside its own time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    /// A server.
+    Death,
+    /// A whole time limit.
+    Silence,
 }
 
 /// What came of one part.
@@ -37,21 +48,28 @@ pub struct Part {
     /// By the place of the case in the round.
     pub judged: BTreeMap<usize, Judged>,
     pub unexplained: Vec<Unexplained>,
-    /// Subjects that were given up, with the number of cases left out.
-    pub given_up: BTreeMap<Subject, usize>,
-    /// Cases left out because the time was up.
-    pub out_of_time: usize,
+    /// Cases that were left out because of what their subject did, by their places in the round.
+    pub given_up: BTreeMap<Subject, Vec<usize>>,
+    /// Whether cases were left out because the time was up.
+    pub out_of_time: bool,
     pub lives: u64,
+}
+
+/// How a round is performed.
+pub struct Manner<'a> {
+    pub context: &'a Context,
+    pub in_flight: usize,
+    pub workers: usize,
+    pub until: Option<Instant>,
+    /// Subjects that are known to take long: their silence is no trouble.
+    pub slow: &'a BTreeSet<Subject>,
 }
 
 /// Performs a round with so many workers.
 pub fn perform_round(
     cases: &[Case],
     runner: &(dyn Fn() -> Runner + Sync),
-    context: &Context,
-    in_flight: usize,
-    workers: usize,
-    until: Option<Instant>,
+    manner: &Manner<'_>,
 ) -> Result<Vec<Part>, ConnectError> {
     let shards: Vec<&[Case]> = cases.chunks(SHARD).collect();
     let next = AtomicUsize::new(0);
@@ -60,12 +78,12 @@ pub fn perform_round(
         loop {
             let shard = next.fetch_add(1, Ordering::Relaxed);
             let Some(cases) = shards.get(shard) else { break };
-            parts.push((shard, perform_shard(cases, shard * SHARD, runner(), context, in_flight, until)));
+            parts.push((shard, perform_shard(cases, shard * SHARD, runner(), manner)));
         }
         parts
     };
     let mut parts: Vec<(usize, Result<Part, ConnectError>)> = std::thread::scope(|scope| {
-        let count = workers.clamp(1, shards.len().max(1));
+        let count = manner.workers.clamp(1, shards.len().max(1));
         let handles: Vec<_> = (0..count).map(|_| scope.spawn(worker)).collect();
         let join = |handle: std::thread::ScopedJoinHandle<'_, Vec<_>>| {
             handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -80,75 +98,139 @@ fn perform_shard(
     cases: &[Case],
     offset: usize,
     mut runner: Runner,
-    context: &Context,
-    in_flight: usize,
-    until: Option<Instant>,
+    manner: &Manner<'_>,
 ) -> Result<Part, ConnectError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a thread that just started can wait");
     let mut bench = Bench {
-        part: Part::default(),
-        offset,
-        context,
-        until,
+        manner,
+        judged: BTreeMap::new(),
         trouble: BTreeMap::new(),
-        learned: BTreeMap::new(),
+        instructive: instructive(cases),
+        out_of_time: false,
     };
     let unexplained = runtime.block_on(async {
-        let unexplained = runner.sweep(cases, in_flight, &mut bench).await;
+        let unexplained = runner.sweep(cases, manner.in_flight, &mut bench).await;
         runner.rest().await;
         unexplained
     })?;
-    bench.part.lives = runner.lives;
-    bench.part.unexplained = unexplained;
-    for unexplained in &mut bench.part.unexplained {
+    let mut part = Part { out_of_time: bench.out_of_time, lives: runner.lives, ..Part::default() };
+    part.judged = keep_in_order(cases, bench.judged, manner.slow);
+    for (index, case) in cases.iter().enumerate().filter(|(index, _)| !part.judged.contains_key(index)) {
+        if !part.out_of_time {
+            part.given_up.entry(case.subject.clone()).or_default().push(offset + index);
+        }
+    }
+    part.judged = part.judged.into_iter().map(|(index, judged)| (offset + index, judged)).collect();
+    part.unexplained = unexplained;
+    for unexplained in &mut part.unexplained {
         unexplained.suspects.iter_mut().for_each(|index| *index += offset);
     }
-    Ok(bench.part)
+    Ok(part)
+}
+
+/// The cases whose replies are learned from: the first few of each subject, whichever are answered first.
+fn instructive(cases: &[Case]) -> BTreeSet<usize> {
+    let mut seen: BTreeMap<&Subject, usize> = BTreeMap::new();
+    let among_the_first = |case| {
+        let count = seen.entry(case).or_default();
+        *count += 1;
+        *count <= MAX_LEARNED
+    };
+    let first: Vec<bool> = cases.iter().map(|case| &case.subject).map(among_the_first).collect();
+    first.into_iter().enumerate().filter(|(_, first)| *first).map(|(index, _)| index).collect()
+}
+
+/// What one call at a time would have come to: with several in flight, more is known of a subject by the time that it is
+/// given up, and how much more is a matter of luck.
+fn keep_in_order(
+    cases: &[Case],
+    judged: BTreeMap<usize, Judged>,
+    slow: &BTreeSet<Subject>,
+) -> BTreeMap<usize, Judged> {
+    let mut tally: BTreeMap<&Subject, Tally> = BTreeMap::new();
+    let kept = judged.into_iter().filter(|(index, judged)| {
+        let subject = &cases[*index].subject;
+        let tally = tally.entry(subject).or_default();
+        let wanted = !tally.is_enough(subject, slow);
+        tally.count(judged.trouble);
+        wanted
+    });
+    kept.collect()
+}
+
+/// Deaths and silences of one subject.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    deaths: usize,
+    silences: usize,
+}
+
+impl Tally {
+    fn count(&mut self, trouble: Option<Trouble>) {
+        match trouble {
+            Some(Trouble::Death) => self.deaths += 1,
+            Some(Trouble::Silence) => self.silences += 1,
+            None => {}
+        }
+    }
+
+    fn is_enough(&self, subject: &Subject, slow: &BTreeSet<Subject>) -> bool {
+        let silent = self.silences >= MAX_SILENCES && !slow.contains(subject);
+        *subject != Subject::Server && (silent || self.deaths >= MAX_DEATHS)
+    }
 }
 
 /// Judges each recording as it comes, so that none is kept.
 struct Bench<'a> {
-    part: Part,
-    offset: usize,
-    context: &'a Context,
-    until: Option<Instant>,
-    /// Deaths and silences by subject.
-    trouble: BTreeMap<Subject, (usize, usize)>,
-    /// Replies that were learned from, by subject.
-    learned: BTreeMap<Subject, usize>,
+    manner: &'a Manner<'a>,
+    judged: BTreeMap<usize, Judged>,
+    trouble: BTreeMap<Subject, Tally>,
+    /// Cases that are learned from.
+    instructive: BTreeSet<usize>,
+    out_of_time: bool,
 }
 
 impl Foreman for Bench<'_> {
     fn wants(&mut self, _: usize, case: &Case) -> bool {
-        if self.until.is_some_and(|until| Instant::now() >= until) {
-            self.part.out_of_time += 1;
+        if self.manner.until.is_some_and(|until| Instant::now() >= until) {
+            self.out_of_time = true;
             return false;
         }
-        let (deaths, silences) = self.trouble.get(&case.subject).copied().unwrap_or_default();
-        let given_up = case.subject != Subject::Server && (deaths >= MAX_DEATHS || silences >= MAX_SILENCES);
-        if given_up {
-            *self.part.given_up.entry(case.subject.clone()).or_default() += 1;
-        }
-        !given_up
+        let tally = self.trouble.get(&case.subject).copied().unwrap_or_default();
+        !tally.is_enough(&case.subject, self.manner.slow)
+    }
+
+    fn expects_silence(&self, case: &Case) -> bool {
+        self.manner.slow.contains(&case.subject)
+    }
+
+    fn doubts(&self, recording: &Recording) -> bool {
+        let secrets = &self.manner.context.secrets;
+        let leaks = |step: &crate::run::Taken| step.notices.iter().any(|notice| secrets.shown_in(notice));
+        recording.steps.iter().any(|step| !step.strays.is_empty() || !secrets.is_empty() && leaks(step))
     }
 
     fn take(&mut self, index: usize, case: &Case, recording: Recording) {
+        let context = self.manner.context;
         let seen = observe(&recording);
-        let charges = judge(case, &recording, &seen, self.context);
+        let charges = judge(case, &recording, &seen, context);
         let answer = worst(&seen.steps);
-        let trouble = self.trouble.entry(case.subject.clone()).or_default();
-        match recording.steps.iter().find(|step| step.is_fatal()) {
+        let trouble = recording.steps.iter().find(|step| step.is_fatal()).map(|step| {
             // Whether it was silence or noise, it took the whole time limit.
-            Some(step) if step.closed.is_none() && step.outcome.is_none() => trouble.1 += 1,
-            Some(_) => trouble.0 += 1,
-            None => {}
-        }
-        let learned = self.learned.entry(case.subject.clone()).or_default();
-        *learned += 1;
-        let lessons = if *learned <= MAX_LEARNED { lessons(&answer, &recording) } else { Vec::new() };
+            let silent = step.closed.is_none() && step.outcome.is_none();
+            if silent { Trouble::Silence } else { Trouble::Death }
+        });
+        self.trouble.entry(case.subject.clone()).or_default().count(trouble);
+        let lessons =
+            if self.instructive.contains(&index) { lessons(&answer, &recording) } else { Vec::new() };
+        let shown = case.tool_name().is_some_and(|tool| context.shows_environment(tool))
+            && leak(case, &recording, &seen, context).is_some();
+        let notes =
+            shown.then(|| "it shows the server's environment, secrets included, as it says".to_owned());
+        let notes = notes.into_iter().collect();
         let kept = (!charges.is_empty()).then(|| case.clone());
-        self.part.judged.insert(self.offset + index, Judged { answer, charges, lessons, case: kept });
+        self.judged.insert(index, Judged { answer, charges, lessons, notes, trouble, case: kept });
     }
 }
 

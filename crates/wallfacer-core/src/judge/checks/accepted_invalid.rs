@@ -18,7 +18,7 @@ impl Check for RefusesInvalid {
     }
 
     fn judge(&self, case: &Case, _: &Recording, seen: &Observation, _: &Context) -> Verdict {
-        let (Intent::Invalid { at, rule, what }, Some(tool)) = (&case.intent, case.subject.tool()) else {
+        let (Intent::Invalid { at, rule, what }, Some(tool)) = (&case.intent, case.tool_name()) else {
             return Verdict::Holds;
         };
         let accepted = seen.steps.last().is_some_and(|step| step.answer == Answer::Completed);

@@ -35,7 +35,8 @@ impl Check for NoInternalError {
             }
             let code = error.and_then(|error| error.code);
             let trace = reply::has_stack_trace(&words);
-            if code != Some(INTERNAL_ERROR) && !trace {
+            let refused = !trace && reply::blames_the_input(&words);
+            if code != Some(INTERNAL_ERROR) && !trace || refused {
                 continue;
             }
             let cause = Cause::error(code.unwrap_or_default(), &words, &Given::of(case));

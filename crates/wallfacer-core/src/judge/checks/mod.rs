@@ -2,11 +2,15 @@
 
 mod accepted_invalid;
 mod crash;
+mod growth;
 mod hang;
 mod internal_error;
 mod protocol;
 mod reply;
 mod schema_violation;
+mod secret_leak;
+
+pub use secret_leak::leak;
 
 use super::verdict::Check;
 
@@ -15,9 +19,11 @@ pub fn all() -> &'static [&'static dyn Check] {
     &[
         &crash::NoCrash,
         &hang::NoHang,
+        &secret_leak::KeepsSecrets,
         &protocol::KeepsToTheProtocol,
         &internal_error::NoInternalError,
         &schema_violation::KeepsItsOutputSchema,
+        &growth::NoGrowth,
         &accepted_invalid::RefusesInvalid,
     ]
 }

@@ -5,7 +5,7 @@ use crate::judge::charge::Charge;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
-use crate::plan::{Case, Intent};
+use crate::plan::{Case, Intent, Step};
 use crate::run::Recording;
 use crate::wire::{Fault, Faults, sample};
 
@@ -27,6 +27,9 @@ impl Check for KeepsToTheProtocol {
         let mut found = Faults::default();
         let all = seen.steps.iter().flat_map(|step| step.faults.iter());
         all.filter(|fault| is_wrong(*fault, malformed_frames)).for_each(|fault| found.add(fault));
+        if answers_notification(case, recording) {
+            found.add(Fault::NoId);
+        }
         if found.is_empty() {
             return Verdict::Holds;
         }
@@ -34,6 +37,24 @@ impl Check for KeepsToTheProtocol {
         let charge = Charge::new(self.name(), Kind::ProtocolError, Cause::faults(&found), message);
         Verdict::Broken(Box::new(charge.with("sent", example(recording))))
     }
+}
+
+/// Whether something came back for well-formed notifications, which nobody answers.
+fn answers_notification(case: &Case, recording: &Recording) -> bool {
+    let only_notifications = case.steps.iter().all(|step| match step {
+        Step::Raw(frame) => is_notification(&frame.bytes),
+        step => *step == Step::Probe,
+    });
+    let mut strays = recording.steps.iter().flat_map(|step| step.strays.faults().iter().collect::<Vec<_>>());
+    only_notifications && strays.any(|fault| fault == Fault::NoId)
+}
+
+fn is_notification(bytes: &[u8]) -> bool {
+    let Ok(serde_json::Value::Object(message)) = serde_json::from_slice(bytes) else { return false };
+    message.get("jsonrpc").is_some_and(|version| version == "2.0")
+        && message.get("method").is_some_and(|method| method.is_string())
+        && !message.contains_key("id")
+        && message.get("params").is_none_or(|params| params.is_object())
 }
 
 fn is_parse_error(recording: &Recording) -> bool {

@@ -22,7 +22,7 @@ impl Check for KeepsItsOutputSchema {
     }
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
-        let Some(tool) = case.subject.tool() else { return Verdict::Holds };
+        let Some(tool) = case.tool_name() else { return Verdict::Holds };
         let Some(step) = seen.steps.last() else { return Verdict::Holds };
         if case.intent.is_valid() == Some(true)
             && let Some(said) = own_output_blamed(recording, &step.answer)

@@ -1,0 +1,109 @@
+//! What a server holds must not go on growing with the number of calls.
+
+use wallfacer_process::Sample;
+
+use crate::findings::{Cause, Kind};
+use crate::judge::charge::Charge;
+use crate::judge::context::Context;
+use crate::judge::verdict::{Check, Verdict};
+use crate::observe::Observation;
+use crate::plan::{Case, Step};
+use crate::run::Recording;
+
+/// The part of the calls before which a server may still be warming up.
+const WARM_UP: f64 = 0.3;
+/// Fewer looks than this are too few to tell growth from chance.
+const FEWEST: usize = 8;
+/// Memory of each call that is more than what an allocator or a collector leaves lying for a while.
+const MEMORY_PER_CALL: f64 = 8.0 * 1024.0;
+/// Files and processes of each call; one in four calls that leaves one is enough.
+const THINGS_PER_CALL: f64 = 0.25;
+/// Of the steps from look to look so many must go up: a collector that runs now and then does not hide a leak.
+const RISING: f64 = 0.75;
+/// The second half of the time must bring at least so much of what the first half brought: a cache fills up, a leak goes on.
+const GOES_ON: f64 = 0.6;
+
+/// What is counted, how much of it each call must add, and where it stands.
+type Measure = (&'static str, f64, fn(&Sample) -> f64);
+
+pub struct NoGrowth;
+
+impl Check for NoGrowth {
+    fn name(&self) -> &'static str {
+        "no-growth"
+    }
+
+    fn judge(&self, case: &Case, recording: &Recording, _: &Observation, _: &Context) -> Verdict {
+        let many = case.steps.iter().zip(&recording.steps).find_map(|(step, taken)| match step {
+            Step::Many { times, .. } => Some((*times, &taken.stock)),
+            _ => None,
+        });
+        let Some((times, stock)) = many else { return Verdict::Holds };
+        let warm = (f64::from(times) * WARM_UP) as u32;
+        let stock: Vec<&(u32, Sample)> = stock.iter().filter(|(calls, _)| *calls >= warm).collect();
+        if stock.len() < FEWEST {
+            return Verdict::Unknown("too few calls were answered to see growth".to_owned());
+        }
+        let measures: [Measure; 3] = [
+            ("processes", THINGS_PER_CALL, |sample| sample.processes as f64),
+            ("open files", THINGS_PER_CALL, |sample| sample.open_files as f64),
+            ("memory", MEMORY_PER_CALL, |sample| sample.rss_bytes as f64),
+        ];
+        let grown = measures.into_iter().find_map(|(what, least, measure)| {
+            let points: Vec<(u32, f64)> =
+                stock.iter().map(|(calls, sample)| (*calls, measure(sample))).collect();
+            grows(&points, least).map(|rate| (what, rate))
+        });
+        let Some((what, rate)) = grown else { return Verdict::Holds };
+        let message = match what {
+            "memory" => {
+                format!("memory grows with each call, by about {:.0} KiB, and goes on growing", rate / 1024.0)
+            }
+            _ => format!("{what} grow with each call, by about {rate:.1}, and go on growing"),
+        };
+        let cause = Cause::rule(self.name(), Some(what));
+        Verdict::Broken(Box::new(Charge::new(self.name(), Kind::ResourceGrowth, cause, message)))
+    }
+}
+
+/// How much comes with each call, where it is much, and goes on.
+fn grows(points: &[(u32, f64)], least: f64) -> Option<f64> {
+    let (first, last) = (points.first()?, points.last()?);
+    let middle = &points[points.len() / 2];
+    let rate = |from: &(u32, f64), to: &(u32, f64)| (to.1 - from.1) / f64::from((to.0 - from.0).max(1));
+    let rising = points.windows(2).filter(|pair| pair[1].1 > pair[0].1).count();
+    let steady = rising as f64 >= RISING * (points.len() - 1) as f64;
+    let all = rate(first, last);
+    (steady && all >= least && rate(middle, last) >= GOES_ON * rate(first, middle)).then_some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(measure: impl Fn(u32) -> f64) -> Vec<(u32, f64)> {
+        (4..=16).map(|look| (look * 25, measure(look * 25))).collect()
+    }
+
+    #[test]
+    fn what_is_kept_of_each_call_grows() {
+        assert!(grows(&points(|calls| f64::from(calls) * 65_536.0), MEMORY_PER_CALL).is_some());
+        assert!(grows(&points(f64::from), THINGS_PER_CALL).is_some());
+    }
+
+    #[test]
+    fn a_cache_that_fills_up_does_not_grow_for_ever() {
+        assert!(grows(&points(|calls| f64::from(calls.min(200)) * 65_536.0), MEMORY_PER_CALL).is_none());
+    }
+
+    #[test]
+    fn a_collector_at_work_is_not_growth() {
+        let sawtooth = points(|calls| f64::from(calls % 75) * 65_536.0 + f64::from(calls) * 1_000.0);
+        assert!(grows(&sawtooth, MEMORY_PER_CALL).is_none());
+    }
+
+    #[test]
+    fn a_little_that_stays_is_not_growth() {
+        assert!(grows(&points(|calls| f64::from(calls) * 100.0), MEMORY_PER_CALL).is_none());
+    }
+}

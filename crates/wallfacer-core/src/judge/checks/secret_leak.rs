@@ -1,0 +1,57 @@
+//! A secret that the server was given must not come back: in a result, in an error, in a notification, or on stderr.
+
+use crate::findings::{Cause, Kind};
+use crate::judge::charge::Charge;
+use crate::judge::checks::reply;
+use crate::judge::context::Context;
+use crate::judge::verdict::{Check, Verdict};
+use crate::observe::{Answer, Observation};
+use crate::plan::{Case, Step};
+use crate::run::Recording;
+
+pub struct KeepsSecrets;
+
+impl Check for KeepsSecrets {
+    fn name(&self) -> &'static str {
+        "keeps-secrets"
+    }
+
+    fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
+        let by_design = case.tool_name().is_some_and(|tool| context.shows_environment(tool));
+        let Some(place) = leak(case, recording, seen, context).filter(|_| !by_design) else {
+            return Verdict::Holds;
+        };
+        let message = format!("a secret from the server's environment appears in {place}");
+        let cause = Cause::rule(self.name(), Some(place));
+        Verdict::Broken(Box::new(Charge::new(self.name(), Kind::SecretLeak, cause, message)))
+    }
+}
+
+/// Where a secret shows that we did not send ourselves.
+pub fn leak(
+    case: &Case,
+    recording: &Recording,
+    seen: &Observation,
+    context: &Context,
+) -> Option<&'static str> {
+    if context.secrets.is_empty() {
+        return None;
+    }
+    let shows = |bytes: &[u8]| context.secrets.shown_in(bytes);
+    let place = recording.steps.iter().zip(&seen.steps).find_map(|(taken, step)| {
+        if reply::message(taken).is_some_and(|message| shows(&message.bytes)) {
+            let completed = step.answer == Answer::Completed;
+            return Some(if completed { "a result" } else { "an error" });
+        }
+        taken.notices.iter().any(|notice| shows(notice)).then_some("a notification")
+    });
+    let place = place.or_else(|| shows(&seen.stderr).then_some("what it writes to stderr"))?;
+    let ours = case.steps.iter().any(|step| match step {
+        Step::Call { params, .. } | Step::Many { params, .. } => {
+            serde_json::to_vec(params).is_ok_and(|sent| shows(&sent))
+        }
+        Step::Raw(frame) => shows(&frame.bytes),
+        _ => false,
+    });
+    (!ours).then_some(place)
+}

@@ -1,0 +1,148 @@
+//! Findings of tools in, one finding of the server out where one cause shows in many of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::findings::{Cause, Finding, Kind, Origin, Repro};
+use crate::plan::Subject;
+
+/// Tools or other subjects in which a cause that names its place in the code must show.
+const SAME_PLACE: usize = 2;
+/// Tools in which any other cause must show: two may well have a fault each.
+const SAME_WORDS: usize = 3;
+
+type Key = (&'static str, Cause);
+
+/// Findings with what they come from.
+#[derive(Debug, Default)]
+pub struct Shared {
+    findings: Vec<(Origin, Finding)>,
+    /// Where each cause shows.
+    subjects: BTreeMap<Key, BTreeSet<Subject>>,
+}
+
+impl Shared {
+    pub fn add(&mut self, origin: Origin, finding: Finding) {
+        let key = (finding.kind.name(), origin.cause().clone());
+        self.subjects.entry(key).or_default().insert(origin.subject().clone());
+        self.findings.push((origin, finding));
+    }
+
+    /// Whether this is known to be a matter of the server already; then it need not be proven for this subject too.
+    pub fn explains(&mut self, kind: &Kind, cause: &Cause, subject: &Subject) -> bool {
+        let shared = may_be_shared(kind);
+        match self.subjects.get_mut(&(kind.name(), cause.clone())) {
+            Some(subjects) if shared && is_of_the_server(subjects, cause) => {
+                subjects.insert(subject.clone());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the same was proven elsewhere, so that a small case of it is at hand.
+    pub fn has(&self, kind: &Kind, cause: &Cause) -> bool {
+        may_be_shared(kind) && self.subjects.contains_key(&(kind.name(), cause.clone()))
+    }
+
+    /// All findings; those of one cause as one.
+    pub fn into_findings(self, server: Option<&str>) -> Vec<Finding> {
+        let subjects = self.subjects;
+        let widened = self.findings.into_iter().map(|(origin, finding)| {
+            let key = (finding.kind.name(), origin.cause().clone());
+            match subjects.get(&key) {
+                Some(subjects)
+                    if may_be_shared(&finding.kind) && is_of_the_server(subjects, origin.cause()) =>
+                {
+                    of_the_server(&origin, finding, subjects, server)
+                }
+                _ => finding,
+            }
+        });
+        widened.collect()
+    }
+}
+
+/// Silence has no cause that could be told from another.
+fn may_be_shared(kind: &Kind) -> bool {
+    !matches!(kind, Kind::Hang { .. })
+}
+
+fn is_of_the_server(subjects: &BTreeSet<Subject>, cause: &Cause) -> bool {
+    let needed = if cause.names_its_place() { SAME_PLACE } else { SAME_WORDS };
+    subjects.len() >= needed
+}
+
+fn of_the_server(
+    origin: &Origin,
+    finding: Finding,
+    subjects: &BTreeSet<Subject>,
+    server: Option<&str>,
+) -> Finding {
+    let origin = Origin::new(server, &finding.kind, &Subject::Server, origin.cause());
+    let mut finding = finding;
+    finding.id = origin.id();
+    finding.subject = Subject::Server;
+    finding.tool = None;
+    finding.tools = subjects.iter().filter_map(|subject| subject.tool().map(str::to_owned)).collect();
+    if let Repro::Replayable { case, .. } = &mut finding.repro {
+        case["subject"] = serde_json::to_value(Subject::Server).expect("a subject is plain data");
+    }
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::{Given, merge};
+    use crate::plan::{Case, Intent};
+    use serde_json::json;
+
+    fn add(shared: &mut Shared, kind: &Kind, tool: &str, cause: &Cause) {
+        let case = Case::tool(tool, json!({ "q": tool }), Intent::Valid, 1);
+        let origin = Origin::new(Some("demo"), kind, &case.subject, cause);
+        let finding = Finding::new(&origin, kind.clone(), "wrong", Repro::new(&case, &case));
+        shared.add(origin, finding);
+    }
+
+    fn merged(kind: &Kind, cause: &Cause, tools: &[&str]) -> Vec<Finding> {
+        let mut shared = Shared::default();
+        tools.iter().for_each(|tool| add(&mut shared, kind, tool, cause));
+        merge(shared.into_findings(Some("demo")))
+    }
+
+    fn thrown() -> Cause {
+        let text = "Traceback (most recent call last):\n  File \"/a/b.py\", line 3, in f\nKeyError: 'x'\n";
+        Cause::error(-32603, text, &Given::default())
+    }
+
+    #[test]
+    fn one_place_in_two_tools_is_one_finding_of_the_server_that_replays_as_such() {
+        let merged = merged(&Kind::InternalError, &thrown(), &["search", "fetch"]);
+        assert_eq!(merged.len(), 1);
+        assert_eq!((merged[0].tools.len(), &merged[0].subject), (2, &Subject::Server));
+        assert_eq!(merged[0].repro.case().unwrap().subject, Subject::Server);
+    }
+
+    #[test]
+    fn the_same_words_in_two_tools_may_be_two_faults() {
+        let cause = Cause::error(-32603, "it failed", &Given::default());
+        assert_eq!(merged(&Kind::InternalError, &cause, &["search", "fetch"]).len(), 2);
+        assert_eq!(merged(&Kind::InternalError, &cause, &["search", "fetch", "list"]).len(), 1);
+    }
+
+    #[test]
+    fn silences_are_never_one() {
+        assert_eq!(merged(&Kind::Hang { ms: 1 }, &Cause::silence(), &["a", "b", "c"]).len(), 3);
+    }
+
+    #[test]
+    fn what_is_known_of_the_server_needs_no_proof_in_a_further_tool() {
+        let (mut shared, cause) = (Shared::default(), thrown());
+        let other = Subject::Tool("list".to_owned());
+        add(&mut shared, &Kind::InternalError, "search", &cause);
+        assert!(!shared.explains(&Kind::InternalError, &cause, &other));
+        add(&mut shared, &Kind::InternalError, "fetch", &cause);
+        assert!(shared.explains(&Kind::InternalError, &cause, &other));
+        assert_eq!(merge(shared.into_findings(None))[0].tools, ["fetch", "list", "search"]);
+    }
+}

@@ -1,0 +1,52 @@
+//! Charges in, each suspected bug once out, the gravest first.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use crate::findings::{FindingId, Kind, Origin};
+use crate::judge::Charge;
+use crate::plan::{Case, Step};
+
+/// A charge that waits to be confirmed.
+#[derive(Debug, Clone)]
+pub struct Suspicion {
+    pub case: Case,
+    pub charge: Charge,
+    /// The steps of the cases that the same server had before, where it may be they that did it.
+    pub before: Vec<Step>,
+}
+
+/// What is suspected and not looked into yet.
+#[derive(Debug, Default)]
+pub struct Suspicions {
+    waiting: Vec<Suspicion>,
+    known: BTreeSet<FindingId>,
+}
+
+impl Suspicions {
+    /// Adds a charge, where its bug is not suspected already. `before` is only asked for what needs it.
+    pub fn add(&mut self, server: Option<&str>, case: &Case, charge: Charge, before: impl Fn() -> Vec<Step>) {
+        let origin = Origin::new(server, &charge.kind, &case.subject, &charge.cause);
+        if self.known.insert(origin.id()) {
+            let fatal = matches!(charge.kind, Kind::Crash | Kind::Hang { .. });
+            let before = if fatal { before() } else { Vec::new() };
+            self.waiting.push(Suspicion { case: case.clone(), charge, before });
+        }
+    }
+
+    /// Takes all that wait, the gravest first, else in the order of cases.
+    pub fn take(&mut self) -> Vec<Suspicion> {
+        let mut taken = std::mem::take(&mut self.waiting);
+        taken.sort_by_key(|suspicion| Reverse(suspicion.charge.kind.default_severity()));
+        taken
+    }
+
+    /// Puts back what there was no time for.
+    pub fn put_back(&mut self, suspicion: Suspicion) {
+        self.waiting.push(suspicion);
+    }
+
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}
