@@ -11,7 +11,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub(crate) fn word(&self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
             Verdict::Holds => "pass",
             Verdict::Broken(_) => "fail",

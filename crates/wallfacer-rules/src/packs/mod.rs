@@ -87,20 +87,48 @@ impl Shelf {
     /// Every parameter that a pack takes: its own, then those of the packs it extends, each once.
     pub fn parameters(&self, name: &str) -> Vec<Parameter> {
         let mut found: Vec<Parameter> = Vec::new();
-        let mut waiting = vec![name.to_owned()];
-        let mut seen = BTreeSet::new();
-        while let Some(name) = waiting.pop() {
-            let file = self.text(&name).and_then(|text| RuleFile::parse(&name, text).ok());
-            let Some(file) = file.filter(|_| seen.len() < MAX_EXTENDED && seen.insert(name)) else {
-                continue;
-            };
+        for (_, file) in self.chain(name) {
             for parameter in file.metadata.parameters {
                 if !found.iter().any(|other| other.name == parameter.name) {
                     found.push(parameter);
                 }
             }
-            waiting.extend(file.metadata.extends.into_iter().rev().map(|extended| extended.pack));
         }
         found
+    }
+
+    /// The values for a pack: what is set for the packs it extends, over that what is set for itself, over that `typed`.
+    pub fn given(
+        &self,
+        name: &str,
+        set: &BTreeMap<String, BTreeMap<String, String>>,
+        typed: &BTreeMap<String, String>,
+    ) -> BTreeMap<String, Value> {
+        let mut given = BTreeMap::new();
+        // From the furthest to the nearest, so that the nearest wins.
+        for (extended, file) in self.chain(name).iter().rev() {
+            let values = set.get(extended).into_iter().flatten();
+            let is_own = extended == name;
+            given.extend(values.filter(|(key, _)| is_own || file.declares(key)));
+        }
+        given.extend(typed);
+        given.into_iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect()
+    }
+
+    /// The pack and those it extends, nearest first; what cannot be read is left out.
+    fn chain(&self, name: &str) -> Vec<(String, RuleFile)> {
+        let mut chain = Vec::new();
+        let mut waiting = vec![name.to_owned()];
+        let mut seen = BTreeSet::new();
+        while let Some(name) = waiting.pop() {
+            if seen.len() >= MAX_EXTENDED || !seen.insert(name.clone()) {
+                continue;
+            }
+            if let Some(file) = self.text(&name).and_then(|text| RuleFile::parse(&name, text).ok()) {
+                waiting.extend(file.metadata.extends.iter().rev().map(|extended| extended.pack.clone()));
+                chain.push((name, file));
+            }
+        }
+        chain
     }
 }

@@ -96,3 +96,50 @@ fn there_are_the_packs_that_people_know_and_four_more() {
         assert!(pack.text.starts_with(&format!("# {}: ", pack.name)), "{} says what it is for", pack.name);
     }
 }
+
+#[test]
+fn security_takes_the_parameters_of_all_its_packs() {
+    let shelf = Shelf::default();
+    let names: Vec<_> = shelf.parameters("security").into_iter().map(|parameter| parameter.name).collect();
+    for name in [
+        "whoami_tool",
+        "role_field",
+        "read_file_tool",
+        "query_tool",
+        "shell_tool",
+        "llm_tool",
+        "witness_tool",
+    ] {
+        assert!(names.iter().any(|other| other == name), "{name}");
+    }
+    let typed = BTreeMap::from([("read_file_tool".to_owned(), "cat".to_owned())]);
+    let given = shelf.given("security", &BTreeMap::new(), &typed);
+    let rules = shelf.rules("security", &given).unwrap().unwrap();
+    let dots = rules.rules.iter().find(|rule| rule.name == "path.dots").expect("it is taken over");
+    assert_eq!(dots.tool, "cat");
+}
+
+#[test]
+fn what_is_set_for_an_extended_pack_holds_and_the_nearest_wins() {
+    let shelf = Shelf::default();
+    let table = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
+    let mut set = BTreeMap::from([("auth".to_owned(), table("whoami_tool", "me"))]);
+    let given = |set: &BTreeMap<_, _>, typed: &BTreeMap<_, _>| {
+        shelf
+            .given("security", set, typed)
+            .get("whoami_tool")
+            .and_then(|value| value.as_str().map(str::to_owned))
+    };
+    assert_eq!(given(&set, &BTreeMap::new()).as_deref(), Some("me"));
+    set.insert("security".to_owned(), table("whoami_tool", "self"));
+    assert_eq!(given(&set, &BTreeMap::new()).as_deref(), Some("self"));
+    assert_eq!(given(&set, &table("whoami_tool", "typed")).as_deref(), Some("typed"));
+}
+
+#[test]
+fn a_pack_of_the_workspace_may_extend_the_built_in_one_of_its_name() {
+    let own = "version: 4\nmetadata: { extends: [tool-quality] }\ninvariants: []\n";
+    let shelf = Shelf::new(BTreeMap::from([("tool-quality".to_owned(), own.to_owned())]));
+    let rules = shelf.rules("tool-quality", &BTreeMap::new()).unwrap().unwrap();
+    assert!(rules.block_count() > 0);
+}

@@ -9,7 +9,6 @@ mod tests;
 mod words;
 
 pub use render::{human, json, toml};
-pub(crate) use words::words;
 
 use crate::packs::Shelf;
 use crate::tool::ToolShape;

@@ -1,4 +1,5 @@
-use super::{Suggestion, suggest, toml, words};
+use super::words::words;
+use super::{Suggestion, suggest, toml};
 use crate::packs::Shelf;
 use crate::tool::ToolShape;
 use serde_json::{Value, json};
