@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use tokio::sync::watch;
@@ -26,6 +26,10 @@ const READ_BYTES: usize = 64 * 1024;
 /// can raise above 1 MiB. More than that comes from a child that goes on writing and must not hold up the news.
 const MAX_LAST_WORDS: usize = 1024 * 1024;
 
+/// How often a jailed tree is asked for its memory: what it can take in between does not hurt the machine, and asking
+/// costs some hundred microseconds.
+const WEIGH_EVERY: Duration = Duration::from_millis(100);
+
 /// What is known of a process, shared between its handle and its attendant.
 #[derive(Debug)]
 pub(crate) struct Life {
@@ -36,6 +40,8 @@ pub(crate) struct Life {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct State {
     pub(crate) ending: Option<Ending>,
+    /// The tree held more memory than it may, and was killed for it.
+    pub(crate) too_large: bool,
     /// Set when there is nothing more to wait for: we have let go of the tree, and all of stderr has been read.
     pub(crate) gone: Option<Gone>,
 }
@@ -84,6 +90,8 @@ pub(crate) struct Attendant {
     pub(crate) status: OwnedFd,
     pub(crate) stderr: OwnedFd,
     pub(crate) started: Instant,
+    /// What the tree may hold.
+    pub(crate) memory_bytes: Option<u64>,
     /// Dropped, and so disconnected, when the attendant is done.
     pub(crate) done: Sender<()>,
 }
@@ -97,12 +105,18 @@ impl Attendant {
     }
 
     fn attend(self) {
-        let Self { life, control, status, stderr, started, done: _done } = self;
+        let Self { life, control, status, stderr, started, memory_bytes, done: _done } = self;
         let mut status = File::from(status);
         let mut stderr = Some(File::from(stderr));
+        let mut weighed = started;
         loop {
             let fds = [Some(status.as_fd()), stderr.as_ref().map(AsFd::as_fd)];
-            let Ok([reported, wrote]) = pipe::readable(fds, None) else { break };
+            let patience = memory_bytes.map(|_| WEIGH_EVERY);
+            let Ok([reported, wrote]) = pipe::readable(fds, patience) else { break };
+            if let Some(most) = memory_bytes.filter(|_| weighed.elapsed() >= WEIGH_EVERY) {
+                weighed = Instant::now();
+                weigh(&life, &control, most);
+            }
             if wrote {
                 drain(&mut stderr, &life, READ_BYTES);
             }
@@ -126,6 +140,14 @@ impl Attendant {
             state.ending = state.ending.or(Some(unknown));
             state.gone = Some(gone);
         });
+    }
+}
+
+/// Kills a tree that holds more memory than it may.
+fn weigh(life: &Life, control: &Control, most: u64) {
+    if control.sample().is_some_and(|sample| sample.rss_bytes > most) {
+        life.state.send_modify(|state| state.too_large = true);
+        control.kill();
     }
 }
 

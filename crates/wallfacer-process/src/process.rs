@@ -119,7 +119,15 @@ impl Process {
             #[cfg(target_os = "linux")]
             inside: born.inside,
         };
-        let attendant = Attendant { life, control, status: born.status, stderr: born.stderr, started, done };
+        let attendant = Attendant {
+            life,
+            control,
+            status: born.status,
+            stderr: born.stderr,
+            started,
+            memory_bytes: spec.jail.as_ref().map(|jail| jail.limits.memory_bytes),
+            done,
+        };
         attendant.spawn().map_err(|error| {
             process.control.kill();
             process.control.settle(true);
@@ -169,6 +177,11 @@ impl Process {
     #[cfg(target_os = "linux")]
     pub fn opener(&self) -> Option<Opener> {
         self.inside.opener.clone()
+    }
+
+    /// Whether the tree was killed because it held more memory than its jail allows.
+    pub fn was_too_large(&self) -> bool {
+        self.life.state().too_large
     }
 
     /// Whether the process's calls are seen.

@@ -369,6 +369,20 @@ async fn disk_memory_and_processes_are_limited() {
     limited.jail.as_mut().unwrap().limits.memory_bytes = 512 << 20;
     assert_eq!(run(&limited).await.1, "refused\n");
 
+    // No process of these takes much, but all of them together.
+    let family = "import mmap, os, time
+for _ in range(8):
+    if os.fork() == 0:
+        shared = mmap.mmap(-1, 100 << 20)
+        shared.write(bytes(100 << 20))
+        time.sleep(1000)
+time.sleep(1000)";
+    let mut limited = home.jailed(python(family));
+    limited.jail.as_mut().unwrap().limits.memory_bytes = 400 << 20;
+    let (process, _stdio) = Process::start(&limited).unwrap();
+    soon(process.exited()).await;
+    assert!(process.was_too_large());
+
     let bomb = "import os, time
 count = 0
 try:
