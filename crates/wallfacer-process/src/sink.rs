@@ -42,7 +42,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use tokio::runtime::{Builder, Handle};
@@ -55,7 +55,7 @@ pub use resolver::DNS_PORT;
 pub use sockets::Sockets;
 pub use upstream::Upstream;
 
-use bounds::{MAX_CONNECTIONS, MAX_DOORS};
+use bounds::{MAX_CONNECTIONS, MAX_DOORS, SETTLE_TURNS};
 use door::{Door, Plate};
 use hash::hash;
 use ledger::Ledger;
@@ -68,10 +68,6 @@ pub const DNS_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 
 /// Enough for deep but not recursive futures.
 const STACK_BYTES: usize = 512 * 1024;
-
-/// Each turn of the sink's thread takes what the kernel holds ready: a new connection in the first, its bytes in the
-/// second, and what these set off in the others.
-const SETTLE_TURNS: usize = 4;
 
 /// How the network answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,15 +203,26 @@ impl Sink {
     }
 
     /// Waits until all that the target has sent before this is on record. To be called before the number of the call
-    /// changes. False when `patience` was not enough.
+    /// changes. False when `patience` was not enough, as with a target that never stops sending.
     pub fn settle(&self, patience: Duration) -> bool {
         let (done, settled) = mpsc::channel();
+        let ledger = Arc::clone(&self.room.ledger);
+        let began = Instant::now();
         self.runtime.spawn(async move {
-            for _ in 0..SETTLE_TURNS {
-                yield_now().await;
+            loop {
+                let before = ledger.activity();
+                for _ in 0..SETTLE_TURNS {
+                    yield_now().await;
+                }
+                if ledger.activity() == before {
+                    // Nobody may be waiting any more.
+                    let _ = done.send(());
+                    return;
+                }
+                if began.elapsed() > patience {
+                    return;
+                }
             }
-            // Nobody may be waiting any more.
-            let _ = done.send(());
         });
         settled.recv_timeout(patience).is_ok()
     }

@@ -21,7 +21,7 @@ const YEARS: (i32, i32) = (2020, 2049);
 
 /// What the target is told that TLS will speak. HTTP/2 hides its heads in compression, so it is spoken only with
 /// clients that know nothing else.
-const PREFERRED: &[u8] = b"http/1.1";
+const PREFERRED: &str = "http/1.1";
 
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityError {
@@ -76,7 +76,7 @@ impl Authority {
         &self,
         name: Option<&str>,
         address: IpAddr,
-        offered: &[Vec<u8>],
+        offered: &[String],
     ) -> Result<Arc<ServerConfig>, AuthorityError> {
         let leaf = self.leaf(name, address)?;
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
@@ -87,8 +87,8 @@ impl Authority {
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         config.alpn_protocols = match offered.first() {
-            _ if offered.iter().any(|protocol| protocol == PREFERRED) => vec![PREFERRED.to_vec()],
-            Some(first) => vec![first.clone()],
+            _ if offered.iter().any(|protocol| protocol == PREFERRED) => vec![PREFERRED.into()],
+            Some(first) => vec![first.clone().into()],
             None => Vec::new(),
         };
         Ok(Arc::new(config))

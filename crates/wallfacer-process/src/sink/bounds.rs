@@ -61,3 +61,7 @@ pub(super) const REACH: Duration = Duration::from_secs(10);
 
 /// When we have run out of files, accepting again at once would only burn the processor.
 pub(super) const BREATHER: Duration = Duration::from_millis(50);
+
+/// Each turn of the sink's thread takes what the kernel holds ready: a new connection in the first, its bytes in the
+/// second, and what these set off in the others.
+pub(super) const SETTLE_TURNS: usize = 4;

@@ -2,17 +2,20 @@
 //! else is heard out in silence.
 
 use std::net::IpAddr;
+use std::pin::pin;
 
-use rustls::server::Acceptor;
-use tokio::io::BufReader;
+use rustls::server::{Accepted, Acceptor};
 use tokio::time::timeout;
-use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::StartHandshake;
 
 use super::authority::Authority;
 use super::bounds::{IDLE, KEEP_ALIVE, MAX_EXCHANGES, MAX_LAYERS, MAX_PIECES};
 use super::flow::Hello;
 use super::http::{self, Body, Chunks, Fed, Head, Progress};
 use super::wire::Wire;
+
+/// The first byte of a TLS connection.
+const TLS_HANDSHAKE: u8 = 0x16;
 
 /// How an HTTP/2 connection begins.
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -44,12 +47,17 @@ pub(super) async fn converse(mut wire: Wire, manners: &Manners<'_>) {
             break;
         }
         let first = wire.buffer();
-        let turn = if first[0] == 0x16 {
-            match secure(wire, manners).await {
-                Some(secured) => wire = secured,
-                None => return,
+        let turn = if first[0] == TLS_HANDSHAKE {
+            match greet(&mut wire).await {
+                Some((accepted, greeting)) => match secure(wire, accepted, &greeting, manners).await {
+                    Some(secured) => {
+                        wire = secured;
+                        Turn::Within
+                    }
+                    None => return,
+                },
+                None => Turn::Unknown,
             }
-            Turn::Within
         } else if first.starts_with(HTTP2_PREFACE) {
             wire.take_all();
             wire.say(&HTTP2_SETTINGS).await;
@@ -69,18 +77,46 @@ pub(super) async fn converse(mut wire: Wire, manners: &Manners<'_>) {
     wire.close().await;
 }
 
-/// Puts TLS between. A handshake that fails leaves the greeting on record.
-async fn secure(wire: Wire, manners: &Manners<'_>) -> Option<Wire> {
+/// Reads the greeting of a TLS client, and gives it also as the bytes it was. `None` when it is none; what was taken
+/// by then is on record.
+async fn greet(wire: &mut Wire) -> Option<(Accepted, Vec<u8>)> {
+    let mut acceptor = Acceptor::default();
+    let mut taken = Vec::new();
+    for _ in 0..MAX_PIECES {
+        if !wire.ready(IDLE).await {
+            break;
+        }
+        let mut rest = wire.buffer();
+        let Ok(count) = acceptor.read_tls(&mut rest) else { break };
+        taken.extend_from_slice(&wire.buffer()[..count]);
+        wire.skip(count);
+        match acceptor.accept() {
+            Ok(Some(accepted)) => return Some((accepted, taken)),
+            Ok(None) => {}
+            Err(_) => break,
+        }
+    }
+    wire.recorder.sent(&taken);
+    None
+}
+
+/// Puts TLS between. Where the client will not have it, its greeting is all that goes on record.
+async fn secure(wire: Wire, accepted: Accepted, greeting: &[u8], manners: &Manners<'_>) -> Option<Wire> {
     let Wire { layer, mut recorder, .. } = wire;
-    let start = timeout(IDLE, LazyConfigAcceptor::new(Acceptor::default(), layer)).await.ok()?.ok()?;
-    let greeting = start.client_hello();
-    let offered: Vec<Vec<u8>> = greeting.alpn().into_iter().flatten().map(<[u8]>::to_vec).collect();
-    let hello = Hello::from(&greeting);
+    let hello = Hello::from(&accepted.client_hello());
     let name = hello.sni.clone().or_else(|| manners.name.clone());
+    let config = manners.authority.config(name.as_deref(), manners.address, &hello.alpn);
     recorder.secured(hello);
-    let config = manners.authority.config(name.as_deref(), manners.address, &offered).ok()?;
-    let stream = timeout(IDLE, start.into_stream(config)).await.ok()?.ok()?;
-    Some(Wire::new(BufReader::new(stream), recorder))
+    let handshake = StartHandshake::from_parts(accepted, layer).into_stream(config.ok()?).into_fallible();
+    let mut handshake = pin!(handshake);
+    match timeout(IDLE, handshake.as_mut()).await {
+        Ok(Ok(stream)) => Some(Wire::new(stream, recorder)),
+        // The connection is within the failure: it is closed only when this is on record.
+        _failure => {
+            recorder.sent(greeting);
+            None
+        }
+    }
 }
 
 /// Answers one request after the other.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{self, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use super::bounds::{BREATHER, LIFETIME, MAX_PEERS};
@@ -102,26 +104,33 @@ impl Drop for Door {
     }
 }
 
+/// Done when the door is to be closed, and the kernel has been asked once more who waits in front of it.
+async fn closed(close: oneshot::Receiver<()>) {
+    let _ = close.await;
+    yield_now().await;
+}
+
 async fn accept(
     listener: TcpListener,
     plate: Plate,
     room: Arc<Room>,
     call: Arc<AtomicU64>,
-    mut close: oneshot::Receiver<()>,
+    close: oneshot::Receiver<()>,
 ) {
+    let mut closed = pin!(closed(close));
     loop {
         let accepted = tokio::select! {
             // Who waits is let in before the door closes.
             biased;
             accepted = listener.accept() => accepted,
-            _ = &mut close => return,
+            () = &mut closed => return,
         };
         let Ok((stream, _)) = accepted else {
             room.ledger.turned_away();
             sleep(BREATHER).await;
             continue;
         };
-        let Ok(place) = Arc::clone(&room.places).try_acquire_owned() else {
+        let Some(place) = room.place().await else {
             room.ledger.turned_away();
             continue;
         };
@@ -175,14 +184,15 @@ async fn welcome(stream: TcpStream, plate: &Plate, room: &Room, call: u64) {
     let _ = timeout(LIFETIME, talk).await;
 }
 
-async fn receive(socket: UdpSocket, plate: Plate, room: Arc<Room>, mut close: oneshot::Receiver<()>) {
+async fn receive(socket: UdpSocket, plate: Plate, room: Arc<Room>, close: oneshot::Receiver<()>) {
+    let mut closed = pin!(closed(close));
     let mut datagram = vec![0; MAX_DATAGRAM];
     let mut peers: BTreeMap<SocketAddr, Recorder> = BTreeMap::new();
     loop {
         let received = tokio::select! {
             biased;
             received = socket.recv_from(&mut datagram) => received,
-            _ = &mut close => return,
+            () = &mut closed => return,
         };
         // An error is that of an answer which nobody took.
         let Ok((count, peer)) = received else { continue };

@@ -19,7 +19,8 @@ pub struct Flow {
     pub name: Option<String>,
     /// The address that the target asked for.
     pub address: SocketAddr,
-    /// Set from a TLS greeting on; `sent` and `answered` are then what was inside, except where it was forwarded.
+    /// Set from a TLS greeting on; `sent` and `answered` are then what was inside. Where no TLS came of it, `sent` is
+    /// the greeting itself; what is forwarded stays as encrypted as it is.
     pub tls: Option<Hello>,
     pub http: Option<Request>,
     pub sent: Bytes,

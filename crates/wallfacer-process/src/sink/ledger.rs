@@ -21,6 +21,8 @@ struct Pages {
     next: u64,
     kept: usize,
     lost: Lost,
+    /// Grows with all that the target does.
+    activity: u64,
 }
 
 /// What is known of a flow before any byte of it.
@@ -67,7 +69,14 @@ impl Ledger {
     }
 
     pub(super) fn turned_away(&self) {
-        self.pages().lost.flows += 1;
+        let mut pages = self.pages();
+        pages.lost.flows += 1;
+        pages.activity += 1;
+    }
+
+    /// The same number twice means that nothing has happened in between.
+    pub(super) fn activity(&self) -> u64 {
+        self.pages().activity
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
@@ -90,6 +99,7 @@ impl Recorder {
         let call = self.ledger.call();
         let ledger = Arc::clone(&self.ledger);
         let mut pages = ledger.pages();
+        pages.activity += 1;
         match pages.flows.get(&self.current) {
             Some(flow) if flow.sent.total == 0 || flow.call.unwrap_or_default() == call => {}
             // This one has been counted as lost.
@@ -166,6 +176,7 @@ impl Pages {
     fn begin(&mut self, heading: &Heading, tls: Option<Hello>, connection: u64, call: u64) -> u64 {
         let id = self.next;
         self.next += 1;
+        self.activity += 1;
         if self.is_full() {
             self.lost.flows += 1;
             return id;

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::yield_now;
 
 use super::authority::Authority;
+use super::bounds::SETTLE_TURNS;
 use super::ledger::Ledger;
 use super::resolver::Resolver;
 
@@ -16,4 +18,17 @@ pub(super) struct Room {
     pub(super) marker: String,
     /// One for each connection that is served at once.
     pub(super) places: Arc<Semaphore>,
+}
+
+impl Room {
+    /// A place for one more connection, if there is one once those who have hung up are gone.
+    pub(super) async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        for _ in 0..SETTLE_TURNS {
+            if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+                return Some(place);
+            }
+            yield_now().await;
+        }
+        None
+    }
 }

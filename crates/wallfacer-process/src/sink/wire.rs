@@ -42,6 +42,11 @@ impl Wire {
     /// Takes the first `count` bytes of the buffer.
     pub(super) fn take(&mut self, count: usize) {
         self.recorder.sent(&self.layer.buffer()[..count]);
+        self.skip(count);
+    }
+
+    /// Takes them off the record.
+    pub(super) fn skip(&mut self, count: usize) {
         self.layer.consume(count);
         self.read += count as u64;
     }
@@ -61,8 +66,11 @@ impl Wire {
         matches!(timeout(IDLE, write).await, Ok(Ok(())))
     }
 
-    pub(super) async fn close(mut self) {
+    pub(super) async fn close(self) {
+        let Self { mut layer, recorder, .. } = self;
+        // Whoever sees the connection closed shall see the flow closed too.
+        drop(recorder);
         // The client may be gone already, and then there is nothing to close.
-        let _ = timeout(IDLE, self.layer.shutdown()).await;
+        let _ = timeout(IDLE, layer.shutdown()).await;
     }
 }
