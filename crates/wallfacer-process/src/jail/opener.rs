@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::passing;
 use crate::pipe;
+use crate::sink::Sockets;
 
 /// A keeper answers at once, unless the machine is very busy.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
@@ -81,6 +82,16 @@ impl Opener {
             (0, Some(socket)) => Ok(socket),
             (errno, _) => Err(io::Error::from_raw_os_error(errno)),
         }
+    }
+}
+
+impl Sockets for Opener {
+    fn listen_tcp(&self, at: SocketAddr) -> io::Result<TcpListener> {
+        self.listen_tcp(at)
+    }
+
+    fn bind_udp(&self, at: SocketAddr) -> io::Result<UdpSocket> {
+        self.bind_udp(at)
     }
 }
 
