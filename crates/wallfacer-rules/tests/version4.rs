@@ -426,3 +426,39 @@ fn steps_that_were_bound_can_be_asked_for_by_name() {
     steps.bind("a", json!({ "x": 3 }), json!({ "y": 4 }));
     assert_eq!(steps.value(), &json!({ "a": { "input": { "x": 3 }, "response": { "y": 4 } } }));
 }
+
+fn first_step(keys: &str) -> wallfacer_rules::Step {
+    let text = format!("version: 4\nsequences: [{{ name: s, steps: [{{ call: a, {keys} }}] }}]\n");
+    rules(&text).sequences[0].steps[0].clone()
+}
+
+#[test]
+fn a_precondition_that_does_not_hold_is_unknown_and_not_broken() {
+    let (input, failed, well) = (json!({}), json!({ "isError": true }), json!({ "content": [] }));
+    let step = first_step("precondition: true");
+    assert!(matches!(step.judge(&Context::new(&input, &failed)), Verdict::Unknown(_)));
+    assert_eq!(step.judge(&Context::new(&input, &well)), Verdict::Holds);
+    let step = first_step("precondition: false");
+    assert!(matches!(step.judge(&Context::new(&input, &failed)), Verdict::Broken(_)));
+}
+
+#[test]
+fn with_any_outcome_the_assertions_alone_decide() {
+    let step = first_step("expect: any, assert: [{ kind: exists, path: $.response.content }]");
+    let input = json!({});
+    let judged = |response| step.judge(&Context::new(&input, &response));
+    assert_eq!(judged(json!({ "isError": true, "content": [] })), Verdict::Holds);
+    assert_eq!(judged(json!({ "content": [] })), Verdict::Holds);
+    assert!(matches!(judged(json!({ "isError": true })), Verdict::Broken(_)));
+}
+
+#[test]
+fn a_rule_may_be_about_a_tool_that_is_not_there() {
+    let text = |key: &str| {
+        format!(
+            "version: 4\ninvariants: [{{ name: r, tool: t, {key}fixed: {{}}, assert: [{{ kind: exists, path: $.response }}] }}]"
+        )
+    };
+    assert!(rules(&text("unlisted: true, ")).rules[0].unlisted);
+    assert!(!rules(&text("")).rules[0].unlisted);
+}
