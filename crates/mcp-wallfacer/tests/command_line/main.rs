@@ -1,12 +1,16 @@
 //! The built command in, what its user sees out: both streams, the exit code, and what is left on disk and running.
 
 mod bad_input;
+mod corpus;
+mod diff;
 mod doctor;
 mod init;
 mod network;
 mod orphans;
 mod papers;
+mod replay;
 mod secrets;
 mod site;
+mod stored;
 mod tls;
 mod world;

@@ -157,6 +157,7 @@ pub fn assert_shown(name: &str, text: impl fmt::Display) {
         (r#""at_ms": ?\d+"#, r#""at_ms": [TIME]"#),
         (r#""took_us": ?\d+"#, r#""took_us": [TIME]"#),
         (r#"(?s)"round_trip_us": \[[^\]]*\]"#, r#""round_trip_us": [TIMES]"#),
+        (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "[TIME]"),
         ("whole tree|process group", "[TREE]"),
     ] {
         settings.add_filter(pattern, word);

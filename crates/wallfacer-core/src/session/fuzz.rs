@@ -16,7 +16,7 @@ use crate::wire::{ConnectError, Connector, Server};
 
 const GRACE: Duration = Duration::from_secs(2);
 /// The variable that holds a secret of ours, so that a server which shows its environment is seen to do so.
-const CANARY: &str = "WALLFACER_CANARY_TOKEN";
+pub(super) const CANARY: &str = "WALLFACER_CANARY_TOKEN";
 
 /// How to fuzz.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ async fn look(connector: &mut Connector) -> Result<(Server, Catalogue), ConnectE
 }
 
 /// A value that stands in no other text, and is the same for the same seed.
-fn canary(seed: u64) -> String {
+pub(super) fn canary(seed: u64) -> String {
     let hash = blake3::hash(format!("wallfacer canary {seed}").as_bytes());
     format!("wallfacer-{}", &hash.to_hex()[..32])
 }

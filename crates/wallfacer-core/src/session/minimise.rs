@@ -140,15 +140,17 @@ impl Press<'_> {
             self.trial.finding.kind,
             Kind::Crash | Kind::Hang { .. } | Kind::ProtocolError | Kind::ResourceGrowth
         );
-        let was_valid = valid(&sent);
+        let (was_valid, was_object) = (valid(&sent), sent.is_object());
         let class = if keeps_class && was_valid { Class::Valid } else { Class::Any };
         let mut shrinker = Shrinker::new(&schema, sent, class);
         let mut smallest = case.clone();
         while !self.is_over()
             && let Some(proposal) = shrinker.next()
         {
-            // What was refused must not become what is welcome: that would be no bug.
-            let of_class = !keeps_class || valid(&proposal) == was_valid;
+            // What was refused must not become what is welcome: that would be no bug. Arguments stay an object, for
+            // anything else is no call of a tool.
+            let of_class =
+                proposal.is_object() == was_object && (!keeps_class || valid(&proposal) == was_valid);
             let lighter = with_payload(&case, index, proposal);
             let fails = of_class && self.fails(&lighter).await?;
             shrinker.keep(fails);

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::fuzz::{CANARY, canary};
 use crate::catalogue::{Catalogue, discover};
 use crate::findings::{Finding, FindingId, Kind, Origin};
-use crate::judge::{Charge, Context, judge};
+use crate::judge::{Charge, Context, Secrets, judge};
 use crate::observe::observe;
 use crate::plan::{Case, Intent, held_back};
 use crate::run::{Patience, Runner};
@@ -40,11 +41,15 @@ pub(super) enum Likeness {
 impl<'a> Trial<'a> {
     /// Looks at the server, so that what it declares is known.
     pub async fn open(mut connector: Connector, finding: &'a Finding) -> Result<Trial<'a>, ConnectError> {
+        // The same canary as in the run that found it, so that a leak shows again.
+        let canary = canary(finding.seed);
+        connector.plant(CANARY, &canary);
+        let secrets = connector.target().secrets().into_iter().chain([canary]);
         let (mut connection, server) = connector.open().await?;
         let timeouts = connector.target().timeouts.clone();
         let catalogue = discover(&mut connection, &server, &timeouts).await;
         connection.close(GRACE).await;
-        let context = Context::new(&catalogue, server.protocol);
+        let context = Context::new(&catalogue, server.protocol).with_secrets(Secrets::new(secrets));
         let patience = Patience::new(waiting(&finding.kind, timeouts));
         let runner = Runner::new(connector, &catalogue, patience.clone());
         Ok(Trial { finding, server, catalogue, context, runner, patience })
@@ -124,6 +129,7 @@ fn is_judged(kind: &Kind) -> bool {
             | Kind::InternalError
             | Kind::SchemaViolation
             | Kind::AcceptedInvalid
+            | Kind::SecretLeak
             | Kind::ResourceGrowth
     )
 }
