@@ -15,7 +15,7 @@ use super::target::TargetArgs;
 use super::units;
 use crate::exit::{Exit, Failure};
 
-/// Test a server as well as a minute allows, and say what is broken and what was not tested
+/// Test a server for a minute, and say what is broken and what was not tested
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

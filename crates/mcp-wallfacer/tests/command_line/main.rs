@@ -1,12 +1,15 @@
 //! The built command in, what its user sees out: both streams, the exit code, and what is left on disk and running.
 
 mod bad_input;
+mod check;
+mod ci;
 mod corpus;
 mod diff;
 mod doctor;
 mod init;
 mod network;
 mod orphans;
+mod pack;
 mod papers;
 mod replay;
 mod secrets;

@@ -1,0 +1,76 @@
+//! `ci`: fails on what is broken, passes what is right, and never what was not tested; the baseline.
+
+use crate::world::{Outcome, World, fixture};
+
+/// One flaw of each class that weighs enough to fail a run; the whole table is walked in the engine's own tests.
+const FLAWS: [&str; 6] = [
+    "crash-on-command",
+    "hang-on-one-value",
+    "noise-on-one-value",
+    "internal-error-on-one-value",
+    "output-of-wrong-type",
+    "dies-on-unknown-method",
+];
+
+fn ci(world: &World, args: &[&str]) -> Outcome {
+    let flags = ["ci", "--timeout", "1s", "--iterations", "60"];
+    world.run(&[&flags[..], args].concat())
+}
+
+fn flaw(world: &World, name: &str, flags: &[&str], more: &[&str]) -> Outcome {
+    ci(world, &[flags, &["--", &fixture(), "flaw", name], more].concat())
+}
+
+#[test]
+fn a_flawed_server_fails_and_its_correct_twin_passes() {
+    std::thread::scope(|scope| {
+        for name in FLAWS {
+            scope.spawn(move || {
+                let broken = flaw(&World::new(), name, &[], &[]);
+                assert_eq!(broken.code, Some(1), "{broken}");
+                let right = flaw(&World::new(), name, &[], &["--fixed"]);
+                assert_eq!(right.code, Some(0), "{right}");
+            });
+        }
+    });
+}
+
+#[test]
+fn a_server_that_does_not_start_is_not_tested() {
+    ci(&World::new(), &["--", "sh", "-c", "exit 7"]).assert_fails(3);
+}
+
+#[test]
+fn what_is_accepted_passes_until_it_is_mended_and_then_is_stale() {
+    let (world, name) = (World::new(), "output-of-wrong-type");
+    let accepting = flaw(&world, name, &["--accept", "known"], &[]);
+    assert_eq!(accepting.code, Some(0), "{accepting}");
+    assert!(world.read("wallfacer-baseline.toml").contains("reason = \"known\""));
+    let known = flaw(&world, name, &[], &[]);
+    assert_eq!(known.code, Some(0), "{known}");
+    assert!(known.stdout.contains("Accepted in the baseline"), "{known}");
+    let mended = flaw(&world, name, &[], &["--fixed"]);
+    assert_eq!(mended.code, Some(1), "{mended}");
+    assert!(mended.stdout.starts_with("STALE"), "{mended}");
+}
+
+#[test]
+fn a_baseline_that_is_asked_for_must_be_there() {
+    let outcome = ci(&World::new(), &["--baseline", "nowhere.toml", "--demo"]);
+    outcome.assert_fails(2);
+    assert!(outcome.stderr.contains("cannot read the baseline `nowhere.toml`"), "{outcome}");
+}
+
+#[test]
+fn sarif_points_to_the_file_that_names_the_server() {
+    let config = format!(
+        "[target]\nkind = \"stdio\"\ncommand = \"{}\"\nargs = [\"flaw\", \"crash-on-command\"]\n",
+        fixture()
+    );
+    let outcome = ci(&World::new().with("wallfacer.toml", &config), &["--format", "sarif"]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let result = outcome.json()["runs"][0]["results"][0].clone();
+    assert_eq!(result["ruleId"], "crash");
+    let place = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert_eq!(*place, "wallfacer.toml");
+}
