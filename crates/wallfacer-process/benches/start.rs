@@ -5,12 +5,16 @@
 
 use std::io::Read;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncReadExt;
-use wallfacer_process::{Kind, Process, Spec};
+use wallfacer_process::jail::Jail;
+use wallfacer_process::trace::{Filter, Options, Recorder};
+use wallfacer_process::{Kind, Process, Spec, StartError, Watch};
 
 const ROUNDS: usize = 200;
+const CONFINED_ROUNDS: usize = 30;
 
 /// Says a byte, then waits to be ended.
 const SERVER: [&str; 3] = ["/bin/sh", "-c", "echo; exec cat"];
@@ -45,6 +49,49 @@ fn main() {
         }
         println!("{:>12}  a sample takes {sample}", "");
     }
+    confined(&runtime);
+}
+
+/// What jail and tracer add to the start of an interpreter.
+fn confined(runtime: &tokio::runtime::Runtime) {
+    println!(
+        "\nstart to first byte, median and 90th percentile of {CONFINED_ROUNDS} rounds, in microseconds"
+    );
+    for (name, program, args) in [
+        ("sh", "/bin/sh", ["-c", "echo; exec cat"]),
+        ("python", "/usr/bin/python3", ["-c", "print(flush=True); input()"]),
+        ("node", "node", ["-e", "console.log(); process.stdin.resume()"]),
+    ] {
+        let mut plain = Spec { args: args.map(Into::into).to_vec(), ..Spec::new(program) };
+        plain.env = [("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())].into();
+        let jailed = Spec { jail: Some(Jail::new("/root", 1)), ..plain.clone() };
+        let mut times = [const { Vec::new() }; 3];
+        for _ in 0..CONFINED_ROUNDS {
+            runtime.block_on(async {
+                times[0].push(first_byte(|| Process::start(&plain)).await);
+                times[1].push(first_byte(|| Process::start(&jailed)).await);
+                times[2].push(first_byte(|| Process::start_watched(&jailed, watch())).await);
+            });
+        }
+        for (kind, times) in ["plain", "jailed", "jailed, watched"].into_iter().zip(times) {
+            println!("{name:>12}  {kind:<16} {:>16}", summary(times));
+        }
+    }
+}
+
+fn watch() -> Watch {
+    let recorder = Arc::new(Recorder::new(Arc::default()));
+    let filter = Filter::new(Options::default()).expect("the calls are known here");
+    Watch { filter: Some(filter), recorder, before: Box::new(|_| Ok(None)) }
+}
+
+async fn first_byte(
+    start: impl FnOnce() -> Result<(Process, wallfacer_process::Stdio), StartError>,
+) -> Duration {
+    let began = Instant::now();
+    let (_process, mut stdio) = start().expect("it starts");
+    stdio.stdout.read_exact(&mut [0]).await.expect("a byte");
+    began.elapsed()
 }
 
 fn standard_library(times: &mut Times) {

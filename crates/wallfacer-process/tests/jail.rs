@@ -2,9 +2,6 @@
 //!
 //! All of this is tried as whoever runs the tests and, if that is the administrator, as an ordinary user too.
 
-// Becoming another user and signalling have no safe interface.
-#![allow(unsafe_code)]
-
 mod common;
 
 use std::collections::BTreeMap;
@@ -14,17 +11,13 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use common::{command, line, output, sh, soon};
+use common::{NOBODY, command, is_administrator, line, output, sh, soon};
 use tempfile::TempDir;
 use tokio::io::BufReader;
 use wallfacer_process::jail::{Change, Effect, Entry, Jail, Network, Plant};
 use wallfacer_process::{Process, Rung, Spec, Status};
-
-const NOBODY: u32 = 65_534;
 
 /// A home with a secret in it, which the jail puts canaries in the place of.
 struct Home(TempDir);
@@ -72,11 +65,6 @@ fn python(script: &str) -> Spec {
     command("/usr/bin/python3", &["-c", script])
 }
 
-fn is_administrator() -> bool {
-    // SAFETY: the call takes nothing and cannot fail.
-    unsafe { libc::geteuid() == 0 }
-}
-
 fn effects(process: &Process) -> BTreeMap<PathBuf, Effect> {
     let changes = process.changes().expect("changes are kept");
     assert!(!changes.more && changes.unreadable.is_empty(), "{changes:?}");
@@ -85,17 +73,7 @@ fn effects(process: &Process) -> BTreeMap<PathBuf, Effect> {
 
 #[test]
 fn all_of_this_holds_for_an_ordinary_user_too() {
-    if !is_administrator() {
-        return;
-    }
-    let run = Command::new(std::env::current_exe().unwrap())
-        .args(["--test-threads=2", "--skip", "all_of_this_holds_for_an_ordinary_user_too"])
-        .uid(NOBODY)
-        .gid(NOBODY)
-        .current_dir("/")
-        .output()
-        .unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+    common::tests_hold_for_an_ordinary_user("all_of_this_holds_for_an_ordinary_user_too");
 }
 
 #[tokio::test]

@@ -64,6 +64,11 @@ fn opened(recorder: &Recorder) -> Vec<(PathBuf, Option<u64>)> {
     opens.collect()
 }
 
+#[test]
+fn all_of_this_holds_for_an_ordinary_user_too() {
+    common::tests_hold_for_an_ordinary_user("all_of_this_holds_for_an_ordinary_user_too");
+}
+
 #[tokio::test]
 async fn a_canary_that_is_read_and_sent_out_is_seen_at_both_ends() {
     let home = tempfile::tempdir().unwrap();

@@ -4,6 +4,8 @@
 #![allow(dead_code)]
 
 use std::future::Future;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
@@ -49,6 +51,29 @@ pub async fn output(mut stdout: Receiver) -> String {
     let mut text = String::new();
     soon(stdout.read_to_string(&mut text)).await.expect("stdout can be read");
     text
+}
+
+/// The ordinary user that every system has.
+pub const NOBODY: u32 = 65_534;
+
+pub fn is_administrator() -> bool {
+    // A process's own directory belongs to whoever it acts as.
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+/// Runs all tests of this program once more as an ordinary user, except the one that asks for it.
+pub fn tests_hold_for_an_ordinary_user(asking: &str) {
+    if !is_administrator() {
+        return;
+    }
+    let run = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--test-threads=2", "--skip", asking])
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .current_dir("/")
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
 }
 
 /// Whether a process with this number is there and has not ended.
