@@ -4,6 +4,8 @@
 
 pub mod target;
 
+pub mod world;
+
 pub mod wire;
 
 pub mod catalogue;

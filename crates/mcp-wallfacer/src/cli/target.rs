@@ -45,6 +45,15 @@ pub struct TargetArgs {
     /// Over HTTP: auto, streamable-http or sse
     #[arg(long, help_heading = "Target")]
     transport: Option<String>,
+    /// Confine the server: auto (as far as the machine allows), require, off [default: off]
+    #[arg(long, value_name = "MODE", help_heading = "Sandbox")]
+    sandbox: Option<String>,
+    /// The network of a confined server: sink (everything answers, nothing leaves), deny, host, allow=HOST:PORT,… [default: sink]
+    #[arg(long, value_name = "NETWORK", help_heading = "Sandbox")]
+    net: Option<String>,
+    /// What must be had, or the server is not tested: observe, confine
+    #[arg(long, value_name = "WHAT", help_heading = "Sandbox")]
+    require: Vec<String>,
     /// How long one request may take [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Limits")]
     timeout: Option<Duration>,
@@ -142,6 +151,9 @@ impl TargetArgs {
             cwd: self.cwd.clone(),
             protocol: self.protocol.clone(),
             transport: self.transport.clone(),
+            sandbox: self.sandbox.clone(),
+            net: self.net.clone(),
+            require: self.require.clone(),
             timeout: self.timeout,
             startup_timeout: self.startup_timeout,
             probe_timeout: self.probe_timeout,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use wallfacer_process::{Sample, Stderr};
 
 use crate::wire::{Closed, Connection, Correlation, Direction, Happening, Outcome, Strays};
+use crate::world::Traced;
 
 /// Notifications that are kept of one step; a server that floods us says the same in the first few.
 const MAX_NOTICES: usize = 16;
@@ -35,6 +36,8 @@ pub struct Taken {
     pub notices: Vec<Box<[u8]>>,
     /// What the process held, after so many requests of a step that makes many.
     pub stock: Vec<(u32, Sample)>,
+    /// What the server did to its world meanwhile; none where nobody watched.
+    pub traced: Option<Traced>,
 }
 
 /// The frames of a connection up to the beginning of a step.
@@ -70,6 +73,7 @@ impl Taken {
             strays: Strays::default(),
             notices: Vec::new(),
             stock: Vec::new(),
+            traced: None,
         }
     }
 

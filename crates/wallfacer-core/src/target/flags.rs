@@ -1,6 +1,9 @@
 //! What the command line says of the target, as typed and as meant.
 
-use super::{Command, Endpoint, EndpointError, EndpointKind, Inherit, Protocol, Version, endpoint};
+use super::{
+    Command, Confine, Endpoint, EndpointError, EndpointKind, Inherit, Net, Protocol, Required, SandboxWishes,
+    Version, endpoint,
+};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,6 +27,12 @@ pub struct Flags {
     pub protocol: Option<String>,
     /// `auto`, `streamable-http` or `sse`.
     pub transport: Option<String>,
+    /// `auto`, `require` or `off`.
+    pub sandbox: Option<String>,
+    /// `sink`, `deny`, `host` or `allow=HOST:PORT,…`.
+    pub net: Option<String>,
+    /// `observe`, `confine`, or both.
+    pub require: Vec<String>,
     pub timeout: Option<Duration>,
     pub startup_timeout: Option<Duration>,
     pub probe_timeout: Option<Duration>,
@@ -40,6 +49,12 @@ pub enum FlagError {
     Protocol { given: String },
     #[error("--transport `{given}` is not known; use auto, streamable-http or sse")]
     Transport { given: String },
+    #[error("--sandbox `{given}` is not known; use auto, require or off")]
+    Sandbox { given: String },
+    #[error("--net `{given}` is not known; use sink, deny, host or allow=HOST:PORT,HOST:PORT")]
+    Net { given: String },
+    #[error("--require `{given}` is not known; use observe, confine or observe,confine")]
+    Require { given: String },
     #[error(
         "--env-pass has no effect without --env-clear; add it, or leave --env-pass away to pass everything"
     )]
@@ -78,6 +93,22 @@ impl Flags {
         let parse =
             |given: &String| EndpointKind::parse(given).ok_or(FlagError::Transport { given: given.clone() });
         self.transport.as_ref().map(parse).transpose()
+    }
+
+    pub(super) fn sandbox(&self) -> Result<SandboxWishes, FlagError> {
+        let confine =
+            |given: &String| Confine::parse(given).ok_or(FlagError::Sandbox { given: given.clone() });
+        let net = |given: &String| Net::parse(given).ok_or(FlagError::Net { given: given.clone() });
+        let required = self.require.iter().try_fold(Required::default(), |required, given| {
+            Required::parse(given)
+                .map(|more| required.or(more))
+                .ok_or(FlagError::Require { given: given.clone() })
+        });
+        Ok(SandboxWishes {
+            confine: self.sandbox.as_ref().map(confine).transpose()?,
+            net: self.net.as_ref().map(net).transpose()?,
+            required: required?,
+        })
     }
 
     /// The program that follows `--`.

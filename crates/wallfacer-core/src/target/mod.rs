@@ -10,6 +10,7 @@ mod flags;
 mod limits;
 mod nearest;
 mod resolve;
+mod sandbox;
 mod secret;
 mod settings;
 mod severity;
@@ -25,6 +26,7 @@ pub use endpoint::{Endpoint, EndpointError, EndpointKind};
 pub use flags::{FlagError, Flags};
 pub use limits::{Bounds, Timeouts};
 pub use resolve::{Resolved, TargetError, resolve};
+pub use sandbox::{Confine, Net, Required, Sandbox, SandboxWishes, Upstream};
 pub use secret::{REDACTED, is_secret_name};
 pub use settings::{Destructive, Settings};
 pub use severity::{FINDING_KINDS, Severity, SeverityKey};
@@ -42,6 +44,7 @@ pub struct Target {
     pub protocol: Protocol,
     pub timeouts: Timeouts,
     pub bounds: Bounds,
+    pub sandbox: Sandbox,
     /// Values that came from environment variables, to be kept out of everything we write.
     pub from_environment: BTreeSet<String>,
 }
@@ -81,6 +84,7 @@ impl Target {
             protocol: Protocol::default(),
             timeouts: Timeouts::default(),
             bounds: Bounds::default(),
+            sandbox: Sandbox::default(),
             from_environment: BTreeSet::new(),
         }
     }

@@ -64,6 +64,7 @@ pub fn resolve(
         protocol,
         timeouts: timeouts(flags, config),
         bounds: bounds(flags, config),
+        sandbox: flags.sandbox()?.over(config.map(|config| config.sandbox.clone()).unwrap_or_default()),
         from_environment,
     };
     check_company(flags, &target)?;

@@ -39,11 +39,13 @@ pub(super) const KINDS: &[&str] = &["stdio", "http"];
 pub(super) const PROTOCOLS: &[&str] =
     &["auto", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 pub(super) const TRANSPORTS: &[&str] = &["auto", "streamable-http", "sse"];
+pub(super) const SANDBOXES: &[&str] = &["auto", "require", "off"];
 pub(super) const SEVERITIES: &[&str] = &["low", "medium", "high", "critical"];
 
 /// The tables a file may have. In `severity` and `packs` the user makes the names.
 pub(super) const SECTIONS: &[(&str, &str)] = &[
     ("target", "What is started or reached, and how long it may take."),
+    ("sandbox", "The world that a server we start lives in."),
     ("output", "Where findings are kept."),
     (
         "severity",
@@ -166,6 +168,27 @@ pub(super) const KEYS: &[Key] = &[
         shape: Shape::Whole(MIN_LINE_BYTES, MAX_LINE_BYTES),
         default: "67108864",
         meaning: "The longest message that is read from the server.",
+    },
+    Key {
+        section: "sandbox",
+        name: "mode",
+        shape: Shape::Choice(SANDBOXES),
+        default: "\"off\"",
+        meaning: "Whether the server is confined: as far as the machine allows, or not tested without, or not at all.",
+    },
+    Key {
+        section: "sandbox",
+        name: "net",
+        shape: Shape::Text,
+        default: "\"sink\"",
+        meaning: "What a confined server finds of the network: `sink` answers everything, `deny` has nothing but loopback, `host` is the real one, `allow=HOST:PORT,…` is the sink with these behind it.",
+    },
+    Key {
+        section: "sandbox",
+        name: "require",
+        shape: Shape::Texts,
+        default: "[]",
+        meaning: "`observe`, `confine`: without these the server is not tested.",
     },
     Key {
         section: "output",

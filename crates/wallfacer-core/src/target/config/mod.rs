@@ -12,7 +12,9 @@ pub use reference::{config_reference, config_schema};
 use super::severity::{Severity, SeverityKey};
 use super::source::{Problem, Source, listed};
 use super::surroundings::joined;
-use super::{Bounds, Protocol, Reach, Settings, Surroundings, Timeouts};
+use super::{
+    Bounds, Confine, Net, Protocol, Reach, Required, SandboxWishes, Settings, Surroundings, Timeouts,
+};
 use reader::{Reader, Section};
 use regex::Regex;
 use std::cell::RefCell;
@@ -35,6 +37,7 @@ pub struct FileConfig {
     pub protocol: Protocol,
     pub timeouts: Timeouts,
     pub bounds: Bounds,
+    pub sandbox: SandboxWishes,
     pub settings: Settings,
     /// Values that came from environment variables.
     pub from_environment: BTreeSet<String>,
@@ -128,6 +131,7 @@ fn read(reader: &Reader<'_>, root: &DeTable<'_>, path: &Path) -> FileConfig {
         protocol: target.choice("protocol").and_then(Protocol::parse).unwrap_or_default(),
         timeouts: timeouts(&target),
         bounds: bounds(&target),
+        sandbox: sandbox(reader, &section("sandbox")),
         settings: settings(reader, root, &section, directory),
         from_environment: BTreeSet::new(),
     }
@@ -149,6 +153,26 @@ fn bounds(target: &Section<'_>) -> Bounds {
     let defaults = Bounds::default();
     let line_bytes = target.whole("max_line_bytes").and_then(|bytes| usize::try_from(bytes).ok());
     Bounds { line_bytes: line_bytes.unwrap_or(defaults.line_bytes), ..defaults }
+}
+
+fn sandbox(reader: &Reader<'_>, section: &Section<'_>) -> SandboxWishes {
+    let net = section.text("net").and_then(|text| {
+        let known = Net::parse(&text.value);
+        if known.is_none() {
+            reader.report(text.span, "`net` is sink, deny, host or allow=HOST:PORT,…");
+        }
+        known
+    });
+    let words = section.texts("require").unwrap_or_default();
+    let required =
+        words.into_iter().fold(Required::default(), |required, word| match Required::parse(&word.value) {
+            Some(more) => required.or(more),
+            None => {
+                reader.report(word.span, "`require` lists observe, confine or both");
+                required
+            }
+        });
+    SandboxWishes { confine: section.choice("mode").and_then(Confine::parse), net, required }
 }
 
 fn settings<'a>(

@@ -40,6 +40,11 @@ max_line_bytes = 4096
 [target.tool_timeouts_ms]
 slow_report = 60000
 
+[sandbox]
+mode = "require"
+net = "allow=db.internal:5432"
+require = ["observe"]
+
 [output]
 corpus_dir = "found"
 lock_timeout_ms = 1
@@ -80,6 +85,9 @@ fn every_key_is_read_and_means_what_it_says() {
     assert_eq!(config.timeouts.probe, Duration::from_secs(3));
     assert_eq!(config.timeouts.for_tool("slow_report"), Duration::from_secs(60));
     assert_eq!(config.bounds.line_bytes, 4096);
+    assert_eq!(config.sandbox.confine, Some(Confine::Require));
+    assert_eq!(config.sandbox.net, Net::parse("allow=db.internal:5432"));
+    assert_eq!(config.sandbox.required, Required { observe: true, confine: false });
     let settings = &config.settings;
     assert_eq!(settings.corpus_directory, Path::new("/project/found"));
     assert_eq!(settings.lock_timeout, Duration::from_millis(1));

@@ -1,0 +1,165 @@
+//! What the user wishes for the world that a server lives in.
+
+/// What holds for a server that nobody says anything of.
+const UNSAID: Confine = Confine::Off;
+
+/// How a server that we start is to be confined and watched.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    pub confine: Confine,
+    pub net: Net,
+    /// What must be had, or the server is not tested.
+    pub required: Required,
+}
+
+/// The same as it may be written: what is None was not said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SandboxWishes {
+    pub confine: Option<Confine>,
+    pub net: Option<Net>,
+    pub required: Required,
+}
+
+impl SandboxWishes {
+    /// What is meant, where these come before others.
+    pub(super) fn over(self, others: Self) -> Sandbox {
+        Sandbox {
+            confine: self.confine.or(others.confine).unwrap_or(UNSAID),
+            net: self.net.or(others.net).unwrap_or_default(),
+            required: self.required.or(others.required),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Confine {
+    /// As far as the machine allows and the server works with it.
+    Auto,
+    /// Or not at all.
+    Require,
+    /// The server has all the rights of the user.
+    #[default]
+    Off,
+}
+
+/// What a confined server finds when it reaches for the network.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Net {
+    /// Everything answers, and nothing leaves the machine.
+    #[default]
+    Sink,
+    /// Loopback and nothing else.
+    Deny,
+    /// The real network.
+    Host,
+    /// The sink, and behind it these parts of the real network.
+    Allow(Vec<Upstream>),
+}
+
+/// A host, by name or address, and a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upstream {
+    pub host: String,
+    pub port: u16,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Required {
+    /// Every call into the system is seen.
+    pub observe: bool,
+    /// Nothing that the server does leaves its world.
+    pub confine: bool,
+}
+
+impl Confine {
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "auto" => Some(Self::Auto),
+            "require" => Some(Self::Require),
+            "off" => Some(Self::Off),
+            _ => None,
+        }
+    }
+}
+
+impl Net {
+    /// `sink`, `deny`, `host`, or `allow=HOST:PORT,…`.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "sink" => Some(Self::Sink),
+            "deny" => Some(Self::Deny),
+            "host" => Some(Self::Host),
+            _ => {
+                let list = text.strip_prefix("allow=")?;
+                list.split(',').map(Upstream::parse).collect::<Option<Vec<_>>>().map(Self::Allow)
+            }
+        }
+    }
+
+    /// Whether what is sent stays on this machine.
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Sink | Self::Deny)
+    }
+}
+
+impl Upstream {
+    /// `HOST:PORT`; an IPv6 address stands in brackets.
+    fn parse(text: &str) -> Option<Self> {
+        let (host, port) = text.trim().rsplit_once(':')?;
+        let host = match host.strip_prefix('[') {
+            Some(inside) => inside.strip_suffix(']')?,
+            None if host.contains(':') => return None,
+            None => host,
+        };
+        let port = port.parse().ok().filter(|port| *port != 0)?;
+        (!host.is_empty()).then(|| Self { host: host.to_owned(), port })
+    }
+}
+
+impl Required {
+    /// `observe`, `confine`, or both with a comma between them.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.split(',').try_fold(Self::default(), |required, word| match word.trim() {
+            "observe" => Some(Self { observe: true, ..required }),
+            "confine" => Some(Self { confine: true, ..required }),
+            _ => None,
+        })
+    }
+
+    /// What either of them asks for.
+    pub fn or(self, other: Self) -> Self {
+        Self { observe: self.observe || other.observe, confine: self.confine || other.confine }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn upstream(host: &str, port: u16) -> Upstream {
+        Upstream { host: host.to_owned(), port }
+    }
+
+    #[test]
+    fn allowed_parts_of_the_network_are_read_by_name_and_by_address() {
+        let wanted = vec![upstream("db.internal", 5432), upstream("::1", 80), upstream("127.0.0.1", 6379)];
+        assert_eq!(Net::parse("allow=db.internal:5432,[::1]:80, 127.0.0.1:6379"), Some(Net::Allow(wanted)));
+    }
+
+    #[test]
+    fn what_names_no_port_or_no_host_is_refused() {
+        for text in
+            ["allow=", "allow=host", "allow=:80", "allow=host:0", "allow=::1:80", "allow=[::1:80", "open"]
+        {
+            assert_eq!(Net::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn requirements_add_up() {
+        let both = Required { observe: true, confine: true };
+        assert_eq!(Required::parse("observe,confine"), Some(both));
+        assert_eq!(Required::parse("observe").unwrap().or(Required::parse("confine").unwrap()), both);
+        assert_eq!(Required::parse("all"), None);
+    }
+}
