@@ -16,11 +16,11 @@ use crate::wire::{ConnectError, Connection, Connector, Fault, Happening, HeaderP
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 /// Nor make more requests than this, nor take longer over them.
 const MAX_TIMES: u32 = 100_000;
-const MAX_REPEATING: Duration = Duration::from_secs(10);
+const MAX_REPEATING: Duration = Duration::from_secs(15);
 /// Errors about earlier frames that may still come; one frame of many lines may bring as many.
 const MAX_OLD_ERRORS: usize = 64;
 /// How often stock is taken while a request is made many times.
-const STOCKS: u32 = 16;
+const STOCKS: u32 = 24;
 
 /// A server that is there to be spoken to.
 #[derive(Debug)]

@@ -14,6 +14,7 @@ use crate::run::Recording;
 const WARM_UP: f64 = 0.3;
 /// Fewer looks than this are too few to tell growth from chance.
 const FEWEST: usize = 8;
+const FEWEST_CALLS: u32 = 200;
 /// Memory of each call that is more than what an allocator or a collector leaves lying for a while.
 const MEMORY_PER_CALL: f64 = 8.0 * 1024.0;
 /// Files and processes of each call; one in four calls that leaves one is enough.
@@ -35,14 +36,18 @@ impl Check for NoGrowth {
 
     fn judge(&self, case: &Case, recording: &Recording, _: &Observation, _: &Context) -> Verdict {
         let many = case.steps.iter().zip(&recording.steps).find_map(|(step, taken)| match step {
-            Step::Many { times, .. } => Some((*times, &taken.stock)),
+            Step::Many { .. } => Some(&taken.stock),
             _ => None,
         });
-        let Some((times, stock)) = many else { return Verdict::Holds };
-        let warm = (f64::from(times) * WARM_UP) as u32;
+        let Some(stock) = many else { return Verdict::Holds };
+        let made = stock.last().map_or(0, |(calls, _)| *calls);
+        let warm = (f64::from(made) * WARM_UP) as u32;
+        if made < FEWEST_CALLS {
+            return Verdict::Unknown("too few calls were answered to see growth".to_owned());
+        }
         let stock: Vec<&(u32, Sample)> = stock.iter().filter(|(calls, _)| *calls >= warm).collect();
         if stock.len() < FEWEST {
-            return Verdict::Unknown("too few calls were answered to see growth".to_owned());
+            return Verdict::Unknown("the process could not be looked at often enough".to_owned());
         }
         let measures: [Measure; 3] = [
             ("processes", THINGS_PER_CALL, |sample| sample.processes as f64),

@@ -1,0 +1,210 @@
+//! Walks the table of flaws: a run of fuzzing finds exactly what the table says, nothing in the correct twins, and the
+//! same whatever the number of workers, the calls in flight, the names and the transport.
+
+mod common;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use wallfacer_core::event::{Event, Listener};
+use wallfacer_core::session::{FuzzOptions, fuzz};
+use wallfacer_core::summary::Fuzzed;
+use wallfacer_core::target::{Command, Reach, Target};
+use wallfacer_core::wire::Connector;
+use wallfacer_fixtures::{Flaw, Renaming, flaws};
+
+const PATIENCE: Duration = Duration::from_secs(1);
+const STARTUP: Duration = Duration::from_secs(60);
+const ITERATIONS: usize = 120;
+/// More than the longest text that any flaw needs.
+const MAX_BYTES: usize = 128 << 10;
+/// Rows at a time: most of the time is spent waiting for servers that are silent.
+const AT_ONCE: usize = 8;
+const RENAMING: u64 = 7;
+/// The value that must not be shown.
+const TOKEN: &str = "tok-4f9a8b7c6d5e4f3a";
+/// Flaws that show only when frames are sent that are no calls.
+const OF_FRAMES: [&str; 7] = [
+    "dies-on-malformed-json",
+    "dies-on-batch",
+    "dies-on-unknown-method",
+    "dies-on-params-array",
+    "answers-notification",
+    "mute-after-half-line",
+    "ignores-garbage",
+];
+/// One of each kind, for what is tried in many ways.
+const ONE_OF_EACH: [&str; 9] = [
+    "crash-on-nested-maximum",
+    "crash-with-two-causes",
+    "crash-shared-by-three-tools",
+    "noise-on-one-value",
+    "internal-error-on-one-value",
+    "output-of-wrong-type",
+    "ignores-maximum",
+    "secret-in-log",
+    "learns-ids",
+];
+
+/// How one row is run.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    fixed: bool,
+    workers: usize,
+    in_flight: usize,
+    renamed: bool,
+    http: bool,
+}
+
+const PLAIN: Way = Way { fixed: false, workers: 1, in_flight: 16, renamed: false, http: false };
+
+/// Nobody listens.
+struct Deaf;
+
+impl Listener for Deaf {
+    fn hear(&mut self, _: &Event<'_>) {}
+}
+
+/// Kind, name of what is to blame, severity.
+type Found = Vec<(String, Option<String>, String)>;
+
+#[test]
+fn every_flaw_gives_exactly_its_findings_one_call_at_a_time_and_many_on_two_workers() {
+    let one = Way { in_flight: 1, ..PLAIN };
+    let many = Way { workers: 2, in_flight: 64, ..PLAIN };
+    walk(flaws().iter().collect(), |flaw| {
+        let (first, second) = (run(flaw, one), run(flaw, many));
+        let mut wrong = compare(flaw, one, &first);
+        wrong.extend(compare(flaw, many, &second));
+        if ids(&first) != ids(&second) {
+            wrong.push(format!(
+                "{}: other ids with {many:?}: {:?}, {:?}",
+                flaw.name,
+                ids(&first),
+                ids(&second)
+            ));
+        }
+        wrong
+    });
+}
+
+#[test]
+fn no_correct_twin_gives_a_finding() {
+    let way = Way { fixed: true, ..PLAIN };
+    walk(flaws().iter().collect(), |flaw| compare(flaw, way, &run(flaw, way)));
+}
+
+#[test]
+fn other_names_change_no_result() {
+    let way = Way { renamed: true, ..PLAIN };
+    walk(chosen(|_| true), |flaw| compare(flaw, way, &run(flaw, way)));
+}
+
+#[test]
+fn eight_workers_find_the_same() {
+    let way = Way { workers: 8, in_flight: 64, ..PLAIN };
+    walk(chosen(|_| true), |flaw| {
+        let (plain, eight) = (run(flaw, PLAIN), run(flaw, way));
+        let mut wrong = compare(flaw, way, &eight);
+        if ids(&plain) != ids(&eight) {
+            wrong.push(format!("{}: other ids with eight workers", flaw.name));
+        }
+        wrong
+    });
+}
+
+#[test]
+fn the_same_is_found_over_http() {
+    let way = Way { http: true, ..PLAIN };
+    walk(chosen(|flaw| flaw.http), |flaw| compare(flaw, way, &run(flaw, way)));
+}
+
+fn chosen(which: fn(&Flaw) -> bool) -> Vec<&'static Flaw> {
+    flaws().iter().filter(|flaw| ONE_OF_EACH.contains(&flaw.name) && which(flaw)).collect()
+}
+
+/// Judges all rows, some at a time, and tells all that is wrong at once.
+fn walk(rows: Vec<&Flaw>, judge: impl Fn(&Flaw) -> Vec<String> + Sync) {
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(flaw) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = judge(flaw);
+                    wrong.lock().unwrap().extend(found);
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn run(flaw: &Flaw, way: Way) -> Fuzzed {
+    let mut arguments: Vec<String> = flaw.arguments().map(str::to_owned).into();
+    if way.fixed {
+        arguments.push("--fixed".to_owned());
+    }
+    if way.renamed {
+        arguments.extend(["--rename".to_owned(), RENAMING.to_string()]);
+    }
+    let (port, url) = common::address("mcp");
+    if way.http {
+        arguments.extend(["--http".to_owned(), "--port".to_owned(), port.to_string()]);
+    }
+    let mut command = Command::new(wallfacer_fixtures::server(), arguments);
+    command.environment.set.insert("WALLFACER_FIXTURE_TOKEN".to_owned(), TOKEN.to_owned());
+    let reach = if way.http { common::listening(command, url) } else { Reach::Command(command) };
+    let mut target = Target::new(reach);
+    target.timeouts.call = PATIENCE;
+    target.timeouts.startup = STARTUP;
+    let options = FuzzOptions {
+        iterations: ITERATIONS,
+        max_bytes: MAX_BYTES,
+        workers: way.workers,
+        in_flight: way.in_flight,
+        protocol_frames: OF_FRAMES.contains(&flaw.name),
+        ..FuzzOptions::default()
+    };
+    let fuzzed = fuzz(Connector::new(target, common::environment()), &options, &mut Deaf);
+    fuzzed.unwrap_or_else(|error| panic!("{} {way:?}: {error}", flaw.name))
+}
+
+/// What differs from the table.
+fn compare(flaw: &Flaw, way: Way, fuzzed: &Fuzzed) -> Vec<String> {
+    let renaming = Renaming::new(RENAMING);
+    let shown = |name: &str| if way.renamed { renaming.apply(name) } else { name.to_owned() };
+    let rows = flaw.expected.iter().filter(|_| !way.fixed);
+    let expected = rows.map(|row| (row.kind.to_owned(), row.tool.map(shown), row.severity.to_owned()));
+    let (expected, found) = (sorted(expected.collect()), found(fuzzed));
+    let mut wrong = Vec::new();
+    if expected != found {
+        let messages: Vec<&str> = fuzzed.findings.iter().map(|finding| finding.message.as_str()).collect();
+        wrong.push(format!(
+            "{} {way:?}:\n  expected {expected:?}\n  found    {found:?}\n  {messages:?}\n  {:?}",
+            flaw.name, fuzzed.notes
+        ));
+    }
+    if !fuzzed.flaky.is_empty() {
+        wrong.push(format!("{} {way:?}: flaky {:?}", flaw.name, fuzzed.flaky));
+    }
+    wrong
+}
+
+fn found(fuzzed: &Fuzzed) -> Found {
+    let each = fuzzed.findings.iter().map(|finding| {
+        let name = finding.subject.name().map(str::to_owned);
+        (finding.kind.name().to_owned(), name, finding.severity.as_str().to_owned())
+    });
+    sorted(each.collect())
+}
+
+fn sorted(mut found: Found) -> Found {
+    found.sort();
+    found
+}
+
+fn ids(fuzzed: &Fuzzed) -> Vec<String> {
+    fuzzed.findings.iter().map(|finding| finding.id.to_string()).collect()
+}
