@@ -39,6 +39,13 @@ pub enum StartError {
 }
 
 impl StartError {
+    /// The whole story in one line.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn with_causes(&self) -> String {
+        let causes = std::iter::successors(std::error::Error::source(self), |error| error.source());
+        causes.fold(self.to_string(), |text, cause| format!("{text}: {cause}"))
+    }
+
     /// An error of our own preparations.
     pub(crate) fn setup(source: io::Error) -> Self {
         match source.raw_os_error() {

@@ -12,7 +12,7 @@
 //! | `restraint` | limits → what the server gives up before its program is executed |
 //! | `opener`, `passing` | an address → a socket of the jail's network |
 //! | `changes` | the upper layers → what the server did to files |
-//! | `rung` | what this machine allows |
+//! | `rungs` | what this machine allows, and what to do where it does not |
 //!
 //! On Linux the keeper is cloned into fresh namespaces (user, mount, process, network, IPC, host name), whose process 1
 //! it is. It puts an overlay over each directory of the root: what the server writes goes to a size-limited file
@@ -44,6 +44,7 @@ pub(crate) mod passing;
 pub(crate) mod plan;
 #[cfg(target_os = "linux")]
 pub(crate) mod restraint;
+mod rungs;
 #[cfg(target_os = "linux")]
 mod scope;
 
@@ -57,6 +58,7 @@ pub use changes::{Change, Changes, Effect, Entry};
 pub use confinement::{Confinement, Rung};
 #[cfg(target_os = "linux")]
 pub use opener::Opener;
+pub use rungs::{Offer, Offers, offers};
 
 /// How a server is to be confined. Paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +78,8 @@ pub struct Jail {
     pub authority: Option<Vec<u8>>,
     pub limits: Limits,
     pub network: Network,
+    /// The best rung that is tried; where the machine does not have it, the next is.
+    pub best: Rung,
 }
 
 /// Something that is only there in the jail.
@@ -125,6 +129,7 @@ impl Jail {
             authority: None,
             limits: Limits::default(),
             network: Network::Sink,
+            best: Rung::Overlay,
         }
     }
 

@@ -285,28 +285,16 @@ fn confined(spec: &Spec, path: &Path, mut watch: Option<Watch>) -> Result<Born, 
         return Keeper::start(spec, path, Company { plan: None, watch: &mut watch });
     };
     let mut why = Vec::new();
-    for rung in [Rung::Overlay, Rung::ReadOnly] {
+    for rung in [Rung::Overlay, Rung::ReadOnly].into_iter().filter(|&rung| rung >= jail.best) {
         let plan = Plan::new(jail, spec, path, rung).map_err(StartError::setup)?;
         match Keeper::start(spec, path, Company { plan: Some(&plan), watch: &mut watch }) {
-            Err(error @ StartError::Confine { .. }) => why.push(sentence(&error)),
+            Err(error @ StartError::Confine { .. }) => why.push(error.with_causes()),
             born => return born,
         }
     }
     let mut born = Keeper::start(spec, path, Company { plan: None, watch: &mut watch })?;
     born.inside.confinement = Some(Confinement { why, ..Confinement::none() });
     Ok(born)
-}
-
-/// An error with its causes.
-#[cfg(target_os = "linux")]
-fn sentence(error: &StartError) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }
 
 impl Drop for Process {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use common::{NOBODY, command, is_administrator, line, output, sh, soon};
 use tempfile::TempDir;
 use tokio::io::BufReader;
-use wallfacer_process::jail::{Change, Effect, Entry, Jail, Network, Plant};
+use wallfacer_process::jail::{Change, Effect, Entry, Jail, Network, Plant, offers};
 use wallfacer_process::{Process, Rung, Spec, Status};
 
 /// A home with a secret in it, which the jail puts canaries in the place of.
@@ -491,4 +491,42 @@ async fn twenty_lives_at_once_know_nothing_of_each_other() {
         assert_eq!(line(&mut BufReader::new(stdio.stdout)).await, number.to_string());
         assert_eq!(effects(&process), [("/tmp/mine".into(), Effect::Created)].into());
     }
+}
+
+#[tokio::test]
+async fn on_the_second_rung_nothing_but_scratch_can_be_written() {
+    let home = Home::new();
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("data"), "as it was\n").unwrap();
+    let script = "cat \"$0/data\" ~/.npmrc; echo x > /tmp/a && echo y > ~/b && cat /tmp/a ~/b
+        for path in /etc/evil \"$0/data\" /usr/evil; do (echo x > $path) 2>&1 | grep -c 'Read-only'; done";
+    let mut spec = home.jailed(sh(script));
+    spec.args.push(place.path().into());
+    spec.jail.as_mut().unwrap().best = Rung::ReadOnly;
+    let (process, stdio) = Process::start(&spec).unwrap();
+    assert_eq!(process.confinement().rung, Rung::ReadOnly, "{:?}", process.confinement());
+    assert_eq!(process.changes(), None, "nothing keeps them");
+    let said = output(stdio.stdout).await;
+    assert!(said.starts_with("as it was\n//registry") && said.ends_with("x\ny\n1\n1\n1\n"), "{said}");
+    assert!(!home.path().join("b").exists());
+}
+
+#[tokio::test]
+async fn a_jail_that_cannot_be_built_is_no_secret() {
+    let home = Home::new();
+    let mut spec = home.jailed(sh("cat ~/diary"));
+    spec.jail.as_mut().unwrap().best = Rung::Unconfined;
+    let (process, stdio) = Process::start(&spec).unwrap();
+    assert_eq!(process.confinement().rung, Rung::Unconfined);
+    assert_eq!(output(stdio.stdout).await, "dear diary");
+    assert_eq!(process.changes(), None);
+    assert!(process.opener().is_none());
+}
+
+#[test]
+fn what_the_machine_offers_is_tried() {
+    let offers = offers();
+    assert_eq!(offers.confinement.len(), 3);
+    assert!(offers.confinement.iter().all(|offer| offer.refused.is_none()), "{offers:?}");
+    assert_eq!(offers.observation.refused, None);
 }
