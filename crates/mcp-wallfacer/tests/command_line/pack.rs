@@ -100,3 +100,20 @@ fn a_copy_of_a_built_in_pack_takes_its_place() {
     assert_eq!(world.read("packs/unicode.yaml"), world.run(&["pack", "show", "unicode"]).stdout);
     world.run(&["pack", "init", "../unicode"]).assert_fails(2);
 }
+
+#[test]
+fn what_is_suggested_loads_as_pasted_whatever_the_server_calls_its_tools() {
+    let name = "read \"it\" \\ ${HOME} $$\u{7}\n[target]";
+    let tool = serde_json::json!({
+        "name": name,
+        "inputSchema": { "properties": { "path": { "type": "string" } } },
+    });
+    let suggestions = wallfacer_rules::suggest(&[wallfacer_rules::ToolShape::new(tool)]);
+    let pasted = wallfacer_rules::suggestions_as_toml(&suggestions);
+    let world = World::new().with("wallfacer.toml", &pasted);
+    let outcome = world.run(&["pack", "params", "path-traversal", "--format", "json"]);
+    outcome.assert_succeeds();
+    let parameters = json(&outcome.stdout)["parameters"].as_array().unwrap().clone();
+    let read = parameters.iter().find(|parameter| parameter["name"] == "read_file_tool").unwrap();
+    assert_eq!(read["value"], name);
+}
