@@ -9,6 +9,8 @@
 //! - [`evaluate`](fn@evaluate) and [`Rule::judge`] decide about one call; [`Step::judge`] about one step of a [`Sequence`].
 //! - [`Draft::resolve`] puts together what is sent.
 //! - [`test_offline`] tries rules on the fixtures beside them.
+//! - [`packs`](fn@packs) are rule files that come along, and [`Shelf`] finds them and those of a workspace;
+//!   [`suggest`](fn@suggest) tells which fit a server, [`coverage`](fn@coverage) which tools they reach.
 //!
 //! A placeholder is never filled in text that is then read again, what could not be observed is
 //! [`Verdict::Unknown`], and work on what a server sent is bounded.
