@@ -36,7 +36,6 @@ pub enum Format {
 pub enum RunFormat {
     Human,
     Json,
-    /// SARIF 2.1.0, for code scanning
     Sarif,
 }
 

@@ -122,7 +122,7 @@ fn words(files: &[FileToWrite]) -> String {
     for file in files {
         writeln!(text, "wrote {}: {}", file.path.display(), file.meaning).expect("a string takes all text");
     }
-    text.push_str("next: `wallfacer doctor` shows what the server offers\n");
+    text.push_str("next: `wallfacer check` tests the server for a minute\n");
     text
 }
 

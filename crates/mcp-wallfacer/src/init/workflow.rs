@@ -11,6 +11,7 @@ on:
 
 permissions:
   contents: read
+  security-events: write # for the findings under Security, Code scanning
 
 jobs:
   wallfacer:
@@ -23,14 +24,20 @@ jobs:
 const INSTALL: &str = "      - run: cargo install mcp-wallfacer --locked
 ";
 
-const TEST: &str = "      - run: wallfacer doctor --format json -o wallfacer.json
+const TEST: &str = "      - run: wallfacer ci --format sarif -o wallfacer.sarif
 ";
 
-const UPLOAD: &str = "      - uses: actions/upload-artifact@v4
-        if: success() || failure()
+/// A run that could not test anything leaves no report, and then there is nothing to upload.
+const UPLOAD: &str = "      - uses: github/codeql-action/upload-sarif@v3
+        if: (success() || failure()) && hashFiles('wallfacer.sarif') != ''
+        with:
+          sarif_file: wallfacer.sarif
+      - uses: actions/upload-artifact@v4
+        if: failure()
         with:
           name: wallfacer
-          path: wallfacer.json
+          path: .wallfacer/corpus # each finding, to be replayed
+          include-hidden-files: true
           if-no-files-found: ignore
 ";
 
