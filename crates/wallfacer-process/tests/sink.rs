@@ -463,6 +463,14 @@ fn connections_beyond_the_bound_are_turned_away_and_counted() {
 }
 
 #[test]
+fn a_client_that_waits_to_be_spoken_to_is_let_go() {
+    let world = World::answering();
+    let mut stream = world.connect("23.4.5.6:25");
+    assert!(is_closed(&mut stream));
+    assert!(!world.tcp()[0].open);
+}
+
+#[test]
 fn dropping_the_sink_closes_its_connections() {
     let world = World::answering();
     let mut stream = world.connect("23.4.5.6:5555");

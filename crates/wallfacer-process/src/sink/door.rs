@@ -147,6 +147,8 @@ async fn accept(
 }
 
 async fn welcome(stream: TcpStream, plate: &Plate, room: &Room, call: u64) {
+    // Answers are small, and a client that acknowledges late would wait 40 ms for them. Slow is all it is without.
+    let _ = stream.set_nodelay(true);
     let mut address = plate.address;
     if address.ip().is_unspecified() {
         let Ok(local) = stream.local_addr() else { return };
@@ -204,7 +206,7 @@ async fn receive(socket: UdpSocket, plate: Plate, room: Arc<Room>, close: onesho
             let _ = socket.try_send_to(&answer, peer);
             continue;
         }
-        if peers.len() >= MAX_PEERS {
+        if peers.len() >= MAX_PEERS && !peers.contains_key(&peer) {
             peers.pop_first();
         }
         let begin = || {

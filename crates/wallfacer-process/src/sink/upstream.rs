@@ -71,3 +71,23 @@ async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, record: impl Fn(
         to.write_all(&piece[..count]).await?;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upstream_is_meant_by_its_name_its_address_and_on_its_port_alone() {
+        let named = Upstream { host: "DB.example".to_owned(), port: 5432 };
+        let made_up = "23.1.2.3:5432".parse().unwrap();
+        assert!(named.is_meant_by(made_up, Some("db.example")));
+        assert!(!named.is_meant_by(made_up, Some("other.example")) && !named.is_meant_by(made_up, None));
+        assert!(!named.is_meant_by("23.1.2.3:80".parse().unwrap(), Some("db.example")));
+        let numbered = Upstream { host: "10.0.0.5".to_owned(), port: 80 };
+        assert!(numbered.is_meant_by("10.0.0.5:80".parse().unwrap(), None));
+        assert_eq!((numbered.loopback(), named.loopback()), (None, None));
+        let local = Upstream { host: "localhost".to_owned(), port: 6379 };
+        assert_eq!(local.loopback(), Some("127.0.0.1:6379".parse().unwrap()));
+        assert!(local.is_meant_by("127.0.0.1:6379".parse().unwrap(), None));
+    }
+}
