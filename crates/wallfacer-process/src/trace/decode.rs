@@ -411,3 +411,169 @@ fn access(flags: u64) -> Access {
         flags,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Memory with one text in it.
+    struct Page {
+        at: u64,
+        bytes: Vec<u8>,
+    }
+
+    impl View for Page {
+        fn read(&self, address: u64, buffer: &mut [u8]) -> usize {
+            let Some(offset) = address.checked_sub(self.at).and_then(|offset| usize::try_from(offset).ok())
+            else {
+                return 0;
+            };
+            let there = self.bytes.get(offset..).unwrap_or_default();
+            let length = there.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&there[..length]);
+            length
+        }
+
+        fn descriptor(&self, number: i32) -> Option<OsString> {
+            Some(format!("/descriptor/{number}").into())
+        }
+
+        fn directory(&self, number: i32) -> Option<OsString> {
+            Some(if number == libc::AT_FDCWD { "/here".into() } else { format!("/at/{number}").into() })
+        }
+
+        fn socket(&self, _number: i32) -> Known {
+            Known::default()
+        }
+    }
+
+    /// Memory with anything in it, anywhere, up to an end that comes at any time; counts what is read.
+    struct Noise {
+        state: Cell<u64>,
+        read: Cell<usize>,
+    }
+
+    impl Noise {
+        fn next(&self) -> u64 {
+            let state = self.state.get().wrapping_add(0x9E37_79B9_7F4A_7C15);
+            self.state.set(state);
+            let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            mixed ^ (mixed >> 27)
+        }
+    }
+
+    impl View for Noise {
+        fn read(&self, _address: u64, buffer: &mut [u8]) -> usize {
+            self.read.set(self.read.get() + buffer.len());
+            let zeros = self.next().is_multiple_of(3);
+            buffer.fill_with(|| if zeros { 0 } else { (self.next() >> 32) as u8 | 1 });
+            match self.next() % 4 {
+                0 => (self.next() as usize) % (buffer.len() + 1),
+                _ => buffer.len(),
+            }
+        }
+
+        fn descriptor(&self, _number: i32) -> Option<OsString> {
+            None
+        }
+
+        fn directory(&self, _number: i32) -> Option<OsString> {
+            None
+        }
+
+        fn socket(&self, _number: i32) -> Known {
+            let socket = super::super::sockets::kind(self.next() % 12, self.next() % 8);
+            Known { socket: Some(socket), ..Known::default() }
+        }
+    }
+
+    fn asked(call: Call, arguments: [u64; 6]) -> Asked {
+        Asked { architecture: Architecture::X86_64, call, arguments }
+    }
+
+    #[test]
+    fn any_memory_gives_an_event_or_none_and_little_of_it_is_read() {
+        const MOST_READ: usize = 1 << 20;
+        let noise = Noise { state: Cell::new(7), read: Cell::new(0) };
+        for architecture in [Architecture::X86_64, Architecture::Aarch64, Architecture::I386] {
+            for (_, call) in architecture.calls() {
+                for _ in 0..40 {
+                    let arguments = [(); 6].map(|()| match noise.next() % 4 {
+                        0 => noise.next() % 32,
+                        1 => u64::MAX - noise.next() % 32,
+                        _ => noise.next(),
+                    });
+                    noise.read.set(0);
+                    let asked = Asked { architecture, call, arguments }.unfold(&noise);
+                    let _ = asked.and_then(|asked| asked.decode(&noise));
+                    assert!(noise.read.get() < MOST_READ, "{call:?} reads {}", noise.read.get());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_relative_path_is_told_with_where_it_begins_and_an_absolute_one_without() {
+        let relative = Page { at: 0x1000, bytes: b"name\0".to_vec() };
+        let kind = asked(Call::UnlinkAt, [7, 0x1000, 0, 0, 0, 0]).decode(&relative);
+        let Some(Kind::Unlink { location }) = kind else { panic!("{kind:?}") };
+        assert_eq!(location.path().to_str(), Some("/at/7/name"));
+        let absolute = Page { at: 0x1000, bytes: b"/name\0".to_vec() };
+        let kind = asked(Call::Unlink, [0x1000, 0, 0, 0, 0, 0]).decode(&absolute);
+        let Some(Kind::Unlink { location }) = kind else { panic!("{kind:?}") };
+        assert_eq!((location.base, location.asked), (None, Some("/name".into())));
+    }
+
+    #[test]
+    fn a_path_without_an_end_is_cut_at_the_longest_that_the_kernel_takes() {
+        let endless = Page { at: 0x1000, bytes: vec![b'x'; 3 * MAX_PATH] };
+        assert_eq!(text(&endless, 0x1000, MAX_PATH).map(|path| path.len()), Some(MAX_PATH));
+        assert_eq!(text(&endless, 0, MAX_PATH), None);
+        assert_eq!(text(&endless, u64::MAX, MAX_PATH), None);
+    }
+
+    #[test]
+    fn too_many_arguments_are_cut_and_that_is_told() {
+        let mut bytes = 0x1000_u64.to_le_bytes().repeat(2 * MAX_ARGUMENTS);
+        let program = asked(Call::Execute, [0x1000, 0x1000, 0, 0, 0, 0]);
+        let kind = program.decode(&Page { at: 0x1000, bytes: bytes.clone() });
+        assert!(matches!(&kind, Some(Kind::Execute(program))
+            if program.cut && program.arguments.len() == MAX_ARGUMENTS));
+        bytes[16..24].fill(0);
+        let kind = program.decode(&Page { at: 0x1000, bytes });
+        assert!(matches!(&kind, Some(Kind::Execute(program))
+            if !program.cut && program.arguments.len() == 2));
+    }
+
+    #[test]
+    fn what_a_file_may_be_used_for_is_read_from_the_flags() {
+        let of = |flags: libc::c_int| access(flags as u64);
+        assert!(of(libc::O_RDONLY).read && !of(libc::O_RDONLY).write);
+        assert!(of(libc::O_RDWR).read && of(libc::O_RDWR).write);
+        assert!(of(libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL).exclusive);
+        let unnamed = of(libc::O_TMPFILE | libc::O_RDWR);
+        assert!(unnamed.create && unnamed.write && !unnamed.directory);
+        let place = of(libc::O_PATH | libc::O_RDWR);
+        assert!(place.place_only && !place.read && !place.write);
+    }
+
+    #[test]
+    fn a_message_in_32_bits_is_read_by_its_own_layout() {
+        let mut bytes = Vec::new();
+        // A header: name, its length, pieces, how many; then one piece: where, how long; then its bytes.
+        for word in [0_u32, 0, 0x1010, 1, 0x1018, 5] {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        bytes.extend_from_slice(b"hello");
+        let view = Page { at: 0x1000, bytes };
+        let sent = Asked {
+            architecture: Architecture::I386,
+            call: Call::SendMessage,
+            arguments: [3, 0x1000, 0, 0, 0, 0],
+        };
+        let Some(Kind::Send { messages, .. }) = sent.decode(&view) else { panic!("a message") };
+        assert_eq!((&messages[0].bytes[..], messages[0].length), (&b"hello"[..], 5));
+    }
+}

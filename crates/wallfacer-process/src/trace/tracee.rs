@@ -272,3 +272,41 @@ unsafe fn owned(descriptor: libc::c_long) -> Option<OwnedFd> {
     // SAFETY: as the caller says.
     (descriptor >= 0).then(|| unsafe { OwnedFd::from_raw_fd(descriptor as libc::c_int) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ourselves() -> Tracee {
+        Tracee::new(std::process::id() as libc::pid_t)
+    }
+
+    #[test]
+    fn memory_is_read_the_slow_way_where_the_quick_one_is_refused() {
+        let text = b"what is there".to_vec();
+        for slow in [false, true] {
+            let tracee = ourselves();
+            tracee.slow_memory.set(slow);
+            let mut buffer = vec![0; text.len()];
+            assert_eq!(tracee.read(text.as_ptr().addr() as u64, &mut buffer), text.len());
+            assert_eq!(buffer, text);
+            assert_eq!(tracee.read(0, &mut buffer), 0);
+        }
+    }
+
+    #[test]
+    fn a_path_is_resolved_with_and_without_its_last_link() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir(root.join("real")).unwrap();
+        fs::write(root.join("real/file"), "").unwrap();
+        std::os::unix::fs::symlink("real", root.join("folder")).unwrap();
+        std::os::unix::fs::symlink(root.join("real/file"), root.join("real/link")).unwrap();
+        let resolve = |path: &str, follow| ourselves().resolve(&root.join(path), follow);
+        assert_eq!(resolve("folder/link", true), Some(root.join("real/file").into()));
+        assert_eq!(resolve("folder/link", false), Some(root.join("real/link").into()));
+        assert_eq!(resolve("folder/none", false), Some(root.join("real/none").into()));
+        assert_eq!(resolve("nowhere/none", false), None);
+        assert_eq!(ourselves().resolve(Path::new("/x"), false), Some("/x".into()));
+    }
+}
