@@ -29,7 +29,7 @@ fn run(findings: Vec<Finding>) -> Run {
     let counts = Summary { calls: 20, completed: 18, rejected: 2, ..Summary::default() };
     let tool = ToolSummary { calls: counts.clone(), valid_calls: 3, valid_completed: 2 };
     let fuzzed = Fuzzed {
-        target: Target::new(Reach::Command(Command::new("server", &["--quick"]))).shown(),
+        target: Target::new(Reach::Command(Command::new("server", ["--quick"]))).shown(),
         server: Server::from_initialize(&introduction, Version::V2025_11_25, Duration::ZERO),
         seed: 7,
         took: Duration::from_millis(1_500),
