@@ -12,6 +12,7 @@
 //! | `restraint` | limits → what the server gives up before its program is executed |
 //! | `opener`, `passing` | an address → a socket of the jail's network |
 //! | `changes` | the upper layers → what the server did to files |
+//! | `fence`, `refuge` | for machines without namespaces: Landlock, and a home elsewhere |
 //! | `rungs` | what this machine allows, and what to do where it does not |
 //!
 //! On Linux the keeper is cloned into fresh namespaces (user, mount, process, network, IPC, host name), whose process 1
@@ -24,6 +25,8 @@
 mod canary;
 mod changes;
 mod confinement;
+#[cfg(target_os = "linux")]
+pub(crate) mod fence;
 #[cfg(target_os = "linux")]
 mod home;
 #[cfg(target_os = "linux")]
@@ -42,6 +45,8 @@ pub(crate) mod operation;
 pub(crate) mod passing;
 #[cfg(target_os = "linux")]
 pub(crate) mod plan;
+#[cfg(target_os = "linux")]
+mod refuge;
 #[cfg(target_os = "linux")]
 pub(crate) mod restraint;
 mod rungs;

@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,6 +25,7 @@ use std::time::{Duration, Instant};
 
 use crate::attendant::Gone;
 use crate::control::Control;
+use crate::jail::fence::Fence;
 use crate::jail::inside::Inside;
 use crate::jail::opener::Opener;
 use crate::jail::passing;
@@ -90,6 +92,8 @@ impl Keeper {
         let jail = plan.zip(line.as_ref()).map(|(plan, (_, theirs))| JailOrders {
             steps: &plan.steps,
             restraint: &plan.restraint,
+            fence: plan.fence.as_ref(),
+            refuge: plan.refuge.as_ref().map(|refuge| refuge.path().as_os_str().as_bytes()),
             asked_on: theirs.as_raw_fd(),
         });
         let orders = orders.with(gate.as_ref().map(|gate| &gate.read), filter, jail);
@@ -377,7 +381,9 @@ impl<'a> Orders<'a> {
         jail: Option<JailOrders<'a>>,
     ) -> Self {
         self.gate = gate.map(AsRawFd::as_raw_fd);
-        self.kept.extend(self.gate.into_iter().chain(jail.as_ref().map(|jail| jail.asked_on)));
+        let fence = jail.as_ref().and_then(|jail| jail.fence).map(Fence::descriptor);
+        let asked_on = jail.as_ref().map(|jail| jail.asked_on);
+        self.kept.extend(self.gate.into_iter().chain(fence).chain(asked_on));
         self.kept.sort_unstable();
         Self { filter, jail, ..self }
     }

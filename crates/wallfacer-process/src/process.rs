@@ -285,11 +285,24 @@ fn confined(spec: &Spec, path: &Path, mut watch: Option<Watch>) -> Result<Born, 
         return Keeper::start(spec, path, Company { plan: None, watch: &mut watch });
     };
     let mut why = Vec::new();
-    for rung in [Rung::Overlay, Rung::ReadOnly].into_iter().filter(|&rung| rung >= jail.best) {
-        let plan = Plan::new(jail, spec, path, rung).map_err(StartError::setup)?;
+    let rungs = [Rung::Overlay, Rung::ReadOnly, Rung::Fence, Rung::OtherHome];
+    for rung in rungs.into_iter().filter(|&rung| rung >= jail.best) {
+        let plan = match Plan::new(jail, spec, path, rung) {
+            Ok(plan) => plan,
+            Err(error) => {
+                why.push(format!("{rung}: {error}"));
+                continue;
+            }
+        };
         match Keeper::start(spec, path, Company { plan: Some(&plan), watch: &mut watch }) {
             Err(error @ StartError::Confine { .. }) => why.push(error.with_causes()),
-            born => return born,
+            Ok(mut born) => {
+                if let Some(confinement) = &mut born.inside.confinement {
+                    confinement.why = why;
+                }
+                return Ok(born);
+            }
+            Err(error) => return Err(error),
         }
     }
     let mut born = Keeper::start(spec, path, Company { plan: None, watch: &mut watch })?;

@@ -512,6 +512,63 @@ async fn on_the_second_rung_nothing_but_scratch_can_be_written() {
 }
 
 #[tokio::test]
+async fn behind_a_fence_nothing_else_can_be_read_written_or_reached() {
+    let home = Home::new();
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("data"), "as it was\n").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let script = format!(
+        "import os, socket, sys
+def tried(act):
+    try: return act()
+    except OSError as error: return error.strerror
+print(tried(lambda: open(sys.argv[1] + '/data').read()))
+print(tried(lambda: open(sys.argv[1] + '/data', 'w')))
+print(tried(lambda: open('{0}/diary').read()))
+print(tried(lambda: open('/etc/evil', 'w')))
+print(tried(lambda: open('/tmp/evil', 'w')))
+print(tried(lambda: socket.create_connection(('127.0.0.1', {1}))))
+print(tried(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM)))
+print(open(os.path.expanduser('~/.npmrc')).read().count('npm_'))
+print(tried(lambda: open(os.environ['TMPDIR'] + '/mine', 'w').write('four')))
+open('/dev/null', 'w').write('x')",
+        home.path().display(),
+        listener.local_addr().unwrap().port()
+    );
+    let mut spec = home.jailed(python(&script));
+    spec.args.push(place.path().into());
+    spec.jail.as_mut().unwrap().best = Rung::Fence;
+    let (process, stdio) = Process::start(&spec).unwrap();
+    let confinement = process.confinement();
+    assert_eq!(confinement.rung, Rung::Fence, "{confinement:?}");
+    let denied = "Permission denied\n";
+    let expected = format!("as it was\n\n{}1\n4\n", denied.repeat(6));
+    let said = output(stdio.stdout).await;
+    assert_eq!(said, expected, "{}", String::from_utf8_lossy(&process.stderr().tail));
+    assert_eq!(soon(process.exited()).await.status, Status::Exited(0));
+    let refuge = confinement.home.unwrap();
+    drop(process);
+    assert!(!refuge.exists());
+}
+
+#[tokio::test]
+async fn with_another_home_canaries_lie_there_and_go_with_the_server() {
+    let home = Home::new();
+    let mut spec = home.jailed(sh("cat ~/.netrc; echo $HOME; exec cat"));
+    spec.jail.as_mut().unwrap().best = Rung::OtherHome;
+    let (process, stdio) = Process::start(&spec).unwrap();
+    let confinement = process.confinement();
+    assert_eq!(confinement.rung, Rung::OtherHome, "{confinement:?}");
+    drop(stdio.stdin);
+    let said = output(stdio.stdout).await;
+    let refuge = confinement.home.unwrap();
+    assert!(said.starts_with("machine") && said.ends_with(&format!("{}\n", refuge.display())), "{said}");
+    soon(process.end(std::time::Duration::ZERO)).await;
+    drop(process);
+    assert!(!refuge.exists());
+}
+
+#[tokio::test]
 async fn a_jail_that_cannot_be_built_is_no_secret() {
     let home = Home::new();
     let mut spec = home.jailed(sh("cat ~/diary"));
@@ -526,7 +583,7 @@ async fn a_jail_that_cannot_be_built_is_no_secret() {
 #[test]
 fn what_the_machine_offers_is_tried() {
     let offers = offers();
-    assert_eq!(offers.confinement.len(), 3);
+    assert_eq!(offers.confinement.len(), 5);
     assert!(offers.confinement.iter().all(|offer| offer.refused.is_none()), "{offers:?}");
     assert_eq!(offers.observation.refused, None);
 }

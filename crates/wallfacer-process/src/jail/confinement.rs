@@ -10,6 +10,12 @@ pub enum Rung {
     Overlay,
     /// Namespaces; whatever is not the server's own scratch cannot be written.
     ReadOnly,
+    /// Landlock: the server reads and writes what it is given and nothing else, and reaches no network. What is
+    /// refused is refused, so a server may not work. Canaries lie in a home elsewhere.
+    Fence,
+    /// Nothing but a home with canaries elsewhere: the server has all the rights of the user, and need not believe
+    /// what its environment says.
+    OtherHome,
     /// Nothing: the server has all the rights of the user.
     Unconfined,
 }
@@ -19,6 +25,8 @@ impl fmt::Display for Rung {
         formatter.write_str(match self {
             Self::Overlay => "namespaces with an overlay",
             Self::ReadOnly => "namespaces, read-only",
+            Self::Fence => "Landlock, with another home",
+            Self::OtherHome => "another home, not confined",
             Self::Unconfined => "not confined",
         })
     }
@@ -32,12 +40,20 @@ pub struct Confinement {
     pub read_only: Vec<PathBuf>,
     /// Plants and canaries that could not be placed.
     pub unplanted: Vec<PathBuf>,
+    /// Where the canaries lie; `None` when there are none.
+    pub home: Option<PathBuf>,
     /// Why the rungs above this one do not hold; empty on the first.
     pub why: Vec<String>,
 }
 
 impl Confinement {
     pub(crate) fn none() -> Self {
-        Self { rung: Rung::Unconfined, read_only: Vec::new(), unplanted: Vec::new(), why: Vec::new() }
+        Self {
+            rung: Rung::Unconfined,
+            read_only: Vec::new(),
+            unplanted: Vec::new(),
+            home: None,
+            why: Vec::new(),
+        }
     }
 }

@@ -2,10 +2,12 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use super::changes::Upper;
 use super::opener::Opener;
 use super::plan::Plan;
+use super::refuge::Refuge;
 use super::{Confinement, passing};
 use crate::trace::Tracer;
 
@@ -15,26 +17,28 @@ pub(crate) struct Inside {
     pub(crate) upper: Option<Upper>,
     pub(crate) opener: Option<Opener>,
     pub(crate) tracer: Option<Tracer>,
+    /// Only held.
+    pub(crate) _refuge: Option<Arc<Refuge>>,
 }
 
 impl Inside {
     /// Takes what the keeper has passed on by the time the jail is built.
     pub(crate) fn enter(plan: &Plan, line: OwnedFd, read_only: u64) -> io::Result<Self> {
-        let (_, layers) = passing::receive(&line)?;
-        let layers = layers.ok_or(io::ErrorKind::UnexpectedEof)?;
         let numbered = plan.layers.iter().zip(0..);
         let refused = numbered.filter(|(_, number)| read_only >> number & 1 == 1);
         let confinement = Confinement {
             rung: plan.rung,
             read_only: plan.read_only.iter().chain(refused.map(|(layer, _)| &layer.at)).cloned().collect(),
             unplanted: plan.unplanted.clone(),
+            home: Some(plan.home.clone()),
             why: Vec::new(),
         };
-        Ok(Self {
-            confinement: Some(confinement),
-            upper: Some(Upper::new(layers, plan.layers.clone())),
-            opener: Some(Opener::new(line)),
-            tracer: None,
-        })
+        let inside = Self { confinement: Some(confinement), _refuge: plan.refuge.clone(), ..Self::default() };
+        if plan.namespaces == 0 {
+            return Ok(inside);
+        }
+        let (_, layers) = passing::receive(&line)?;
+        let upper = Upper::new(layers.ok_or(io::ErrorKind::UnexpectedEof)?, plan.layers.clone());
+        Ok(Self { upper: Some(upper), opener: Some(Opener::new(line)), ..inside })
     }
 }

@@ -267,6 +267,21 @@ impl Layout {
     }
 }
 
+/// What can be read where nothing can be put in the place of anything: all of the root, without the home and the
+/// places that others leave things in, and of these what the server cannot do without.
+pub(crate) fn readable(jail: &Jail, scope: &Scope) -> io::Result<Vec<PathBuf>> {
+    let home = real(&jail.home);
+    let mut paths: Vec<PathBuf> = fs::read_dir("/")?
+        .take(MAX_TOP_LEVEL)
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| !home.starts_with(path) && !FRESH.iter().any(|(fresh, _)| Path::new(fresh) == path))
+        .collect();
+    let named = scope.programs.iter().chain(&scope.directories).chain(&scope.files);
+    let named = named.chain(&jail.readable).chain(&jail.writable).map(|path| real(path));
+    paths.extend(home::installed(&home).chain(named).filter(|path| !home.starts_with(path)));
+    Ok(paths)
+}
+
 struct Builder {
     mounts: Mounts,
     home: PathBuf,

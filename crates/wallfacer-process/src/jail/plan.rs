@@ -6,9 +6,12 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::layout::{AUTHORITIES, Addition, Area, Layout};
+use super::fence::Fence;
+use super::layout::{self, AUTHORITIES, Addition, Area, Layout};
 use super::operation::{Operation, Step};
+use super::refuge::Refuge;
 use super::restraint::Restraint;
 use super::scope::Scope;
 use super::{Jail, Network, Rung, netlink};
@@ -57,6 +60,10 @@ pub(crate) struct Plan {
     pub(crate) layers: Vec<Layer>,
     pub(crate) read_only: Vec<PathBuf>,
     pub(crate) unplanted: Vec<PathBuf>,
+    /// Where the canaries lie.
+    pub(crate) home: PathBuf,
+    pub(crate) fence: Option<Fence>,
+    pub(crate) refuge: Option<Arc<Refuge>>,
 }
 
 /// An area whose changes are kept.
@@ -71,11 +78,11 @@ pub(crate) struct Layer {
 
 impl Plan {
     pub(crate) fn new(jail: &Jail, spec: &Spec, program: &Path, rung: Rung) -> io::Result<Self> {
-        let cwd = match &spec.cwd {
-            Some(cwd) => std::path::absolute(cwd)?,
-            None => std::env::current_dir()?,
-        };
+        let cwd = directory(spec)?;
         let scope = Scope::of(spec, program, &cwd);
+        if rung > Rung::ReadOnly {
+            return Self::without_namespaces(jail, spec, &scope, rung);
+        }
         let layout = Layout::new(jail, &scope, rung)?;
         let mut spec = spec.clone();
         spec.cwd = Some(cwd);
@@ -100,7 +107,42 @@ impl Plan {
             layers: builder.layers,
             read_only: read_only.map(|(path, _)| path.clone()).collect(),
             unplanted: layout.unplanted.clone(),
+            home: jail.home.clone(),
+            fence: None,
+            refuge: None,
         })
+    }
+
+    fn without_namespaces(jail: &Jail, spec: &Spec, scope: &Scope, rung: Rung) -> io::Result<Self> {
+        let refuge = Refuge::new(jail)?;
+        let fence = (rung == Rung::Fence).then(|| {
+            let writable = DEVICES.iter().map(|name| Path::new("/dev").join(name));
+            let writable: Vec<_> = writable.chain([refuge.path().to_path_buf()]).collect();
+            Fence::new(&layout::readable(jail, scope)?, &writable, jail.network)
+        });
+        let mut spec = spec.clone();
+        spec.env.insert("HOME".into(), refuge.home().into());
+        spec.env.insert("TMPDIR".into(), refuge.scratch().into());
+        Ok(Self {
+            namespaces: 0,
+            steps: Vec::new(),
+            restraint: Restraint::of_one(jail.limits),
+            spec,
+            rung,
+            layers: Vec::new(),
+            read_only: Vec::new(),
+            unplanted: jail.plants.keys().cloned().collect(),
+            home: refuge.home(),
+            fence: fence.transpose()?,
+            refuge: Some(refuge.into()),
+        })
+    }
+}
+
+fn directory(spec: &Spec) -> io::Result<PathBuf> {
+    match &spec.cwd {
+        Some(cwd) => std::path::absolute(cwd),
+        None => std::env::current_dir(),
     }
 }
 

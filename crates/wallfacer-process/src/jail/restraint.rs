@@ -11,16 +11,23 @@ const CAPABILITY_VERSION: u32 = 0x2008_0522;
 
 #[derive(Debug)]
 pub(crate) struct Restraint {
-    limits: [(libc::__rlimit_resource_t, libc::rlim_t); 4],
+    limits: Vec<(libc::__rlimit_resource_t, libc::rlim_t)>,
 }
 
 impl Restraint {
+    /// For a server in a user namespace of its own, in which it is the only one of its user.
     pub(crate) fn new(limits: Limits) -> Self {
+        let mut restraint = Self::of_one(limits);
+        restraint.limits.push((libc::RLIMIT_NPROC, limits.processes.into()));
+        restraint
+    }
+
+    /// For each process by itself.
+    pub(crate) fn of_one(limits: Limits) -> Self {
         Self {
-            limits: [
+            limits: vec![
                 // Not the address space, of which some interpreters reserve far more than they use.
                 (libc::RLIMIT_DATA, limits.memory_bytes),
-                (libc::RLIMIT_NPROC, limits.processes.into()),
                 // Files that have no name are not part of the disk.
                 (libc::RLIMIT_FSIZE, limits.disk_bytes),
                 (libc::RLIMIT_CORE, 0),

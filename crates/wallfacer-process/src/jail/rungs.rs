@@ -36,7 +36,7 @@ impl<T> Offer<T> {
 
 /// Tries all there is; takes some milliseconds.
 pub fn offers() -> Offers {
-    let rungs = [Rung::Overlay, Rung::ReadOnly];
+    let rungs = [Rung::Overlay, Rung::ReadOnly, Rung::Fence, Rung::OtherHome];
     let mut confinement: Vec<_> = rungs.map(|rung| Offer::new(rung, try_rung(rung), confining_advice)).into();
     confinement.push(Offer::new(Rung::Unconfined, Ok(()), Vec::new));
     Offers { confinement, observation: Offer::new((), try_watching(), watching_advice) }

@@ -12,6 +12,7 @@ use super::image::Image;
 use super::launch::{self, Launch};
 use super::shed::shed;
 use crate::ending::{Ending, Status};
+use crate::jail::fence::Fence;
 use crate::jail::opener;
 use crate::jail::operation::{self, Step};
 use crate::jail::restraint::Restraint;
@@ -33,6 +34,9 @@ const SIGNAL_SET_BYTES: usize = 8;
 /// Closed one by one where the system has no better way; beyond it we hold no files.
 const MAX_CLOSED_SINGLY: libc::c_int = 65_536;
 
+/// The name of a refuge is short.
+const MAX_REFUGE: usize = 64;
+
 /// What the keeper inherits on purpose.
 pub(super) struct Orders<'a> {
     pub(super) image: &'a Image,
@@ -53,6 +57,9 @@ pub(super) struct Orders<'a> {
 pub(super) struct JailOrders<'a> {
     pub(super) steps: &'a [Step],
     pub(super) restraint: &'a Restraint,
+    pub(super) fence: Option<&'a Fence>,
+    /// A directory that goes with the server.
+    pub(super) refuge: Option<&'a [u8]>,
     /// Where the upper layers are passed to us, and where we ask for sockets.
     pub(super) asked_on: RawFd,
 }
@@ -84,6 +91,8 @@ struct Keep<'a> {
     ended: RawFd,
     /// Readable when a socket is asked for; -1 if that cannot happen.
     asked_on: RawFd,
+    /// What is to be removed at the end, as a C string; empty for nothing.
+    refuge: [u8; MAX_REFUGE],
 }
 
 /// What came out of looking for ended children.
@@ -118,6 +127,12 @@ impl<'a> Keep<'a> {
                     .map_err(|fault| (Stage::Jail(fault.step as u32), fault.errno))?,
                 None => 0,
             };
+            // Kept where it outlives what was allocated before the fork.
+            let mut refuge = [0_u8; MAX_REFUGE];
+            let path = orders.jail.as_ref().and_then(|jail| jail.refuge).unwrap_or_default();
+            for (slot, byte) in refuge.iter_mut().zip(path.iter().take(MAX_REFUGE - 1)) {
+                *slot = *byte;
+            }
             let ended = check(child_signals())?;
             let mut go = [-1; 2];
             check(libc::pipe2(go.as_mut_ptr(), libc::O_CLOEXEC))?;
@@ -130,7 +145,7 @@ impl<'a> Keep<'a> {
             // Until here the main process waits: a server could stop its keeper before the keeper has said a word.
             let began = now();
             libc::write(go[1], [1_u8].as_ptr().cast(), 1);
-            Ok(Self { orders, main, main_ended: false, began, launching: go[1], ended, asked_on })
+            Ok(Self { orders, main, main_ended: false, began, launching: go[1], ended, asked_on, refuge })
         }
     }
 
@@ -154,7 +169,7 @@ impl<'a> Keep<'a> {
                 if ended || more {
                     forget_signals(self.ended);
                     more = match self.reap() {
-                        Reaped::All => libc::_exit(0),
+                        Reaped::All => self.leave(),
                         Reaped::Some(_) => false,
                         Reaped::More => true,
                     };
@@ -224,6 +239,23 @@ impl<'a> Keep<'a> {
         tell(self.orders.status, Report::Ended(ending));
     }
 
+    /// Ends with nothing left behind: where there is a directory to remove, as the program that does so.
+    unsafe fn leave(&self) -> ! {
+        let path = self.refuge.as_ptr().cast();
+        let arguments = [c"rm".as_ptr(), c"-rf".as_ptr(), c"--".as_ptr(), path, ptr::null()];
+        let environment = [ptr::null()];
+        // SAFETY: both arrays end with a null pointer, and the path with a zero.
+        unsafe {
+            if self.refuge.first() == Some(&0) {
+                libc::_exit(0);
+            }
+            for program in [c"/bin/rm", c"/usr/bin/rm"] {
+                libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr());
+            }
+            libc::_exit(1)
+        }
+    }
+
     /// Kills children until there are none. Those of a killed child become ours, so its whole tree comes by in turn.
     unsafe fn hunt(mut self) -> ! {
         let mut progress = now();
@@ -231,7 +263,7 @@ impl<'a> Keep<'a> {
         unsafe {
             let group = libc::getpgrp();
             loop {
-                if self.orders.jail.is_some() {
+                if libc::getpid() == 1 {
                     // All of our namespace: nobody can slip away by forking.
                     libc::kill(-1, libc::SIGKILL);
                 } else if !children::each(|child| kill_with_group(child, group)) {
@@ -240,7 +272,7 @@ impl<'a> Keep<'a> {
                 ready([self.ended], HUNT_PAUSE);
                 forget_signals(self.ended);
                 match self.reap() {
-                    Reaped::All => libc::_exit(0),
+                    Reaped::All => self.leave(),
                     Reaped::Some(0) if now().saturating_sub(progress) > GIVE_UP_AFTER => libc::_exit(1),
                     Reaped::Some(0) => {}
                     Reaped::Some(_) | Reaped::More => progress = now(),

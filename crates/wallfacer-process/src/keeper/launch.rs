@@ -91,6 +91,9 @@ unsafe fn restrain(orders: &Orders<'_>) -> Result<(), (Stage, i32)> {
     unsafe {
         if let Some(jail) = &orders.jail {
             jail.restraint.apply().map_err(|errno| (Stage::Restrain, errno))?;
+            if let Some(fence) = jail.fence {
+                fence.apply().map_err(|errno| (Stage::Restrain, errno))?;
+            }
         }
         match (orders.filter, orders.gate) {
             (_, None) => Ok(()),
