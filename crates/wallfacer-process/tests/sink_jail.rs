@@ -22,7 +22,7 @@ struct Told {
 }
 
 impl Told {
-    /// The flows of this kind and port.
+    /// The flows to this port.
     fn flows(&self, port: u16) -> Vec<&Flow> {
         self.seen.flows.iter().filter(|flow| flow.address.port() == port).collect()
     }
@@ -157,8 +157,8 @@ async fn loopback_is_empty_but_for_what_is_planted() {
         \x20   print(port, s.connect_ex(('127.0.0.1', port)))\n";
     let told = run_with(Mode::Answer, python(script), |sink| {
         sink.plant(8081).unwrap();
-    });
-    let told = told.await;
+    })
+    .await;
     assert_eq!(told.said, format!("8080 {}\n8081 0\n", libc::ECONNREFUSED));
     let [flow] = told.flows(8081).try_into().unwrap();
     assert!(flow.planted && flow.address.ip() == Ipv4Addr::LOCALHOST && flow.call == Some(1));
