@@ -67,3 +67,36 @@ fn five_thousand_opens_belong_to_five_thousand_calls() {
     let rest = running.end();
     assert!(rest.events.iter().all(|event| event.call.is_none()), "{:#?}", rest.events);
 }
+
+#[test]
+fn a_target_that_floods_the_record_is_bounded_and_what_is_lost_is_counted() {
+    // Each message is kept up to 512 bytes, sixteen of them at a time: this many do not fit.
+    const SENDS: u64 = 4_000;
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let text = [7_u8; 512];
+    let mut piece = libc::iovec { iov_base: text.as_ptr().cast_mut().cast(), iov_len: text.len() };
+    let (request, mut ask) = pipe().unwrap();
+    let running = start(Options::default(), None, || {
+        // SAFETY: the headers are zero but for the one piece, which is there; the socket has no peer, so all fail.
+        unsafe {
+            libc::read(request.as_raw_fd(), [0_u8].as_mut_ptr().cast(), 1);
+            let mut headers = [std::mem::zeroed::<libc::mmsghdr>(); 16];
+            for header in &mut headers {
+                header.msg_hdr.msg_iov = &raw mut piece;
+                header.msg_hdr.msg_iovlen = 1;
+            }
+            for _ in 0..SENDS {
+                libc::sendmmsg(socket.as_raw_fd(), headers.as_mut_ptr(), 16, 0);
+            }
+        }
+        0
+    });
+    running.in_flight.store(3, Ordering::SeqCst);
+    ask.write_all(&[1]).unwrap();
+    let recording = running.finish();
+    let kept = recording.events.len() as u64;
+    let lost = recording.lost.calls[&3];
+    assert!(kept > 0 && recording.lost.background == 0);
+    // The exit, too, comes after the flood.
+    assert_eq!(kept + lost, SENDS + 1);
+}

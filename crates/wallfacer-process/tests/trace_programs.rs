@@ -280,3 +280,37 @@ fn a_target_that_is_never_told_to_go_does_not_run() {
     // The first process of the system is nobody's to watch twice; our own thread cannot watch itself.
     assert!(Tracer::attach(std::process::id(), go.into(), recorder, None).is_err());
 }
+
+#[test]
+fn an_ordinary_user_can_watch_what_is_theirs() {
+    let folder = TempDir::new().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = file(&folder, "file");
+    let text = c(&path);
+    // SAFETY: the child ends in `_exit`.
+    let watcher = unsafe { libc::fork() };
+    if watcher == 0 {
+        // SAFETY: takes no pointers. Only root can become someone else; anyone else is that already. Whoever changes
+        // who they are can no longer be traced until they say that they can.
+        unsafe {
+            libc::setresuid(65534, 65534, 65534);
+            libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0);
+        }
+        let watched = watch(|| {
+            // SAFETY: takes no pointers.
+            unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) };
+            open(&text, libc::O_RDONLY);
+            shell("exit 0")
+        });
+        let is_seen = watched.opens(&path).len() == 1
+            && watched.programs().len() == 1
+            && watched.exit_code() == Some(0)
+            && watched.programs()[0].0.image.as_ref().is_some_and(|image| image.file.is_some());
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(i32::from(!is_seen)) };
+    }
+    let mut status = 0;
+    // SAFETY: the status is written, and nothing else.
+    unsafe { libc::waitpid(watcher, &mut status, 0) };
+    assert_eq!(status, 0);
+}

@@ -273,11 +273,14 @@ impl Asked {
     /// A message by its `msghdr`.
     fn header(&self, view: &impl View, known: &Known, at: u64) -> Message {
         let size = self.architecture.word();
-        let field = |offset: u64, size| word(view, at.wrapping_add(offset), size).unwrap_or(0);
-        let [name, name_length, pieces, count] = match size {
-            4 => [field(0, 4), field(4, 4), field(8, 4), field(12, 4)],
-            _ => [field(0, 8), field(8, 4), field(16, 8), field(24, 8)],
+        // Four fields, the second of which is half a word where words are large.
+        let mut bytes = [0; 32];
+        let read = view.read(at, bytes.get_mut(..4 * size).unwrap_or_default());
+        let field = |index: usize, length: usize| {
+            bytes.get(..read).and_then(|bytes| bytes.get(index * size..)?.get(..length)).map_or(0, number)
         };
+        let [name, name_length, pieces, count] =
+            [field(0, size), field(1, 4), field(2, size), field(3, size)];
         let own = address_at(view, name, name_length);
         message(view, known, own, &self.pieces(view, pieces, count))
     }

@@ -2,7 +2,7 @@
 
 use super::decode::Asked;
 use super::event::{Kind, Outcome, Socket};
-use super::tracee::Tracee;
+use super::tracee::{Descriptors, Tracee};
 
 #[derive(Debug)]
 pub(super) struct Task {
@@ -45,10 +45,18 @@ impl Task {
     }
 
     /// Adds to an event what can be known only after the call.
-    pub(super) fn complete(&self, kind: &mut Kind, asked: &Asked, outcome: Outcome) {
+    pub(super) fn complete(
+        &self,
+        kind: &mut Kind,
+        asked: &Asked,
+        outcome: Outcome,
+        descriptors: &mut Descriptors,
+    ) {
         match kind {
             Kind::Open { location, .. } => match outcome {
-                Outcome::Done(descriptor) => location.resolved = self.tracee.descriptor(descriptor as i32),
+                Outcome::Done(descriptor) => {
+                    location.resolved = descriptors.get(&self.tracee, descriptor as i32)
+                }
                 _ if location
                     .asked
                     .as_ref()

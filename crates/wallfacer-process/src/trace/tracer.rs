@@ -15,7 +15,7 @@ use super::gate::{Decision, Gate};
 use super::recorder::Recorder;
 use super::sockets::{self, Known, Sockets};
 use super::task::{Awaited, Pending, Task};
-use super::tracee::{Stop, Tracee};
+use super::tracee::{Descriptors, Stop, Tracee};
 
 /// Marks the stop at the end of a call, so that it is no SIGTRAP of the target's own.
 const CALL_STOP: libc::c_int = libc::SIGTRAP | 0x80;
@@ -69,7 +69,8 @@ impl Tracer {
             if is_seized {
                 let first = pid as libc::pid_t;
                 let tasks = [(first, Task::new(first))].into();
-                Watch { recorder, gate, tasks, sockets: Sockets::default() }.run();
+                let (sockets, descriptors) = Default::default();
+                Watch { recorder, gate, tasks, sockets, descriptors }.run();
             }
         };
         let thread = thread::Builder::new().name("wallfacer-trace".to_owned()).spawn(watch);
@@ -105,6 +106,7 @@ struct Watch {
     gate: Option<Arc<dyn Gate>>,
     tasks: BTreeMap<libc::pid_t, Task>,
     sockets: Sockets,
+    descriptors: Descriptors,
 }
 
 impl Watch {
@@ -242,8 +244,8 @@ impl Watch {
     fn finish(&mut self, tid: libc::pid_t, asked: &Asked, outcome: Outcome) {
         let Some(mut event) = self.recorder.resume(tid.unsigned_abs()) else { return };
         event.outcome = outcome;
-        let task = self.task(tid);
-        task.complete(&mut event.kind, asked, outcome);
+        let Some(task) = self.tasks.get(&tid) else { return };
+        task.complete(&mut event.kind, asked, outcome, &mut self.descriptors);
         self.associate(tid, asked.arguments[0] as i32, &mut event);
         self.recorder.record(event);
     }
@@ -292,11 +294,10 @@ impl Watch {
             self.recorder.give_up(tid.unsigned_abs());
         }
         let event = self.recorder.resume(former.unsigned_abs());
-        let task = self.task(tid);
-        task.pending = None;
-        if let (Some(pending), Some(mut event)) = (pending, event) {
+        self.task(tid).pending = None;
+        if let (Some(pending), Some(mut event), Some(task)) = (pending, event, self.tasks.get(&tid)) {
             event.outcome = Outcome::Done(0);
-            task.complete(&mut event.kind, &pending.asked, event.outcome);
+            task.complete(&mut event.kind, &pending.asked, event.outcome, &mut self.descriptors);
             if let Kind::Execute(program) = &mut event.kind {
                 program.image = Some(task.tracee.image());
             }
@@ -319,6 +320,7 @@ impl Watch {
             self.happened(tid, Kind::Exit { status });
         }
         self.tasks.remove(&tid);
+        self.descriptors.forget(tid);
     }
 
     /// Records what is no call.

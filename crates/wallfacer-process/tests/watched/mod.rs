@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use wallfacer_process::trace::{
-    Event, Filter, Gate, Kind, Options, Outcome, Program, Recorder, Tracer, enter,
+    Event, Filter, Gate, Kind, Options, Outcome, Program, Recorder, Recording, Tracer, enter,
 };
 
 /// A target that runs.
@@ -106,6 +106,12 @@ fn word(from: &mut impl Read) -> [u8; 4] {
 }
 
 impl Running {
+    /// Waits until it has ended by itself; gives what was recorded, also when some is lost.
+    pub fn finish(self) -> Recording {
+        self.tracer.wait();
+        self.recorder.take()
+    }
+
     /// Waits until it has ended by itself.
     pub fn end(mut self) -> Watched {
         let status = i32::from_ne_bytes(word(&mut self.told));
