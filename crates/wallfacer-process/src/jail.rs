@@ -11,7 +11,7 @@
 //! | `operation`, `netlink` | the steps, and carrying them out in the keeper |
 //! | `restraint` | limits → what the server gives up before its program is executed |
 //! | `opener`, `passing` | an address → a socket of the jail's network |
-//! | `changes` | the upper layers → what the server did to files |
+//! | `upper`, `change` | the upper layers → what the server did to files |
 //! | `fence`, `refuge` | for machines without namespaces: Landlock, and a home elsewhere |
 //! | `rungs` | what this machine allows, and what to do where it does not |
 //!
@@ -23,7 +23,7 @@
 //! harms nothing and is seen.
 
 mod canary;
-mod changes;
+mod change;
 mod confinement;
 #[cfg(target_os = "linux")]
 pub(crate) mod fence;
@@ -52,14 +52,14 @@ pub(crate) mod restraint;
 mod rungs;
 #[cfg(target_os = "linux")]
 mod scope;
+#[cfg(target_os = "linux")]
+pub(crate) mod upper;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub use canary::{Canary, canaries};
-#[cfg(target_os = "linux")]
-pub(crate) use changes::Upper;
-pub use changes::{Change, Changes, Effect, Entry};
+pub use change::{Change, Changes, Effect, Entry};
 pub use confinement::{Confinement, Rung};
 #[cfg(target_os = "linux")]
 pub use opener::Opener;

@@ -16,9 +16,9 @@ use crate::attendant::{Attendant, Gone, Life};
 use crate::control::Control;
 use crate::ending::{Ended, Ending, Means};
 use crate::group::Group;
-use crate::jail::{Changes, Confinement, Rung};
+use crate::jail::{Changes, Confinement};
 #[cfg(target_os = "linux")]
-use crate::jail::{Opener, Upper, inside::Inside, plan::Plan};
+use crate::jail::{Opener, Rung, inside::Inside, plan::Plan, upper::Upper};
 #[cfg(target_os = "linux")]
 use crate::keeper::{Company, Keeper};
 use crate::platform::{Kind, platform};

@@ -4,10 +4,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::changes::Upper;
 use super::opener::Opener;
 use super::plan::Plan;
 use super::refuge::Refuge;
+use super::upper::Upper;
 use super::{Confinement, passing};
 use crate::trace::Tracer;
 

@@ -85,6 +85,7 @@ impl Layout {
             layout.show(file, &builder, true);
         }
         layout.keep_to_the_number_of_layers();
+        layout.leave_out_what_has_no_place();
         layout.add_contents(jail, &builder);
         layout.add_mount_points();
         Ok(layout)
@@ -239,30 +240,35 @@ impl Layout {
         }
     }
 
-    /// Whatever is mounted needs something to be mounted on.
+    /// Whatever is mounted needs something to be mounted on; where that can be neither found nor made, nothing is.
+    fn leave_out_what_has_no_place(&mut self) {
+        let areas = std::mem::take(&mut self.areas);
+        for (path, area) in areas {
+            let above = path.parent().map(|parent| self.around(parent).1);
+            let found =
+                !matches!(above, Some(Area::ReadOnly | Area::System | Area::Processes)) || path.exists();
+            if found {
+                self.areas.insert(path, area);
+            }
+        }
+    }
+
     fn add_mount_points(&mut self) {
-        let mut impossible = Vec::new();
-        for (path, area) in self.areas.iter().filter(|(path, _)| path.parent().is_some()) {
-            let (_, around) = self.around(path.parent().unwrap_or(path));
+        for (path, area) in &self.areas {
+            let Some(parent) = path.parent() else { continue };
+            let is_missing = match self.around(parent).1 {
+                Area::Fresh { .. } => true,
+                Area::Real { .. } => !path.exists(),
+                // `/dev` is made with a place for each of its own.
+                _ => false,
+            };
             let point = match area {
                 Area::File => Addition::File { content: Vec::new(), mode: 0o644 },
                 _ => Addition::Directory { mode: 0o755 },
             };
-            match around {
-                Area::Fresh { .. } => {
-                    self.additions.insert(path.clone(), point);
-                }
-                Area::Real { .. } if !path.exists() => {
-                    self.additions.insert(path.clone(), point);
-                }
-                // Those that are made there have one place for this.
-                Area::Real { .. } | Area::Devices => {}
-                _ if path.exists() => {}
-                _ => impossible.push(path.clone()),
+            if is_missing {
+                self.additions.insert(path.clone(), point);
             }
-        }
-        for path in impossible {
-            self.areas.remove(&path);
         }
     }
 }

@@ -49,6 +49,7 @@ impl Restraint {
                 limit.rlim_cur = limit.rlim_cur.min(limit.rlim_max);
                 check(libc::setrlimit(resource, &limit))?;
             }
+            offer_to_be_killed_first();
             for capability in 0..MAX_CAPABILITIES {
                 libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
             }
@@ -56,6 +57,19 @@ impl Restraint {
             let none = [0_u32; 6];
             check(libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) as libc::c_int)?;
             check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        }
+    }
+}
+
+/// Should the machine run out of memory all the same, it shall not be at the cost of others.
+unsafe fn offer_to_be_killed_first() {
+    let most = b"1000";
+    // SAFETY: the path is a C string, and the buffer as long as the length says.
+    unsafe {
+        let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        if file >= 0 {
+            libc::write(file, most.as_ptr().cast(), most.len());
+            libc::close(file);
         }
     }
 }

@@ -9,8 +9,9 @@ use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::change::{Change, Changes, Effect, Entry};
 use super::plan::Layer;
 
 /// Changes that are told; a server that makes more of them is told to have done so.
@@ -27,48 +28,6 @@ const MAX_COMPARED: u64 = 16 << 20;
 
 /// What a directory has that hides all that was in it before.
 const OPAQUE: &CStr = c"user.overlay.opaque";
-
-/// What is different from the world before the server was started.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// In the order of their paths.
-    pub changes: Vec<Change>,
-    /// There were more, which are not told.
-    pub more: bool,
-    /// Directories that the server made unreadable.
-    pub unreadable: Vec<PathBuf>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    pub path: PathBuf,
-    pub effect: Effect,
-    pub entry: Entry,
-    pub bytes: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    Created,
-    /// The content is other than before.
-    Modified,
-    /// Mode, owner or times are other than before, or it was opened for writing; the content is the same.
-    Touched,
-    Deleted,
-    /// Something else is there under the same name; for a directory, all that was in it is gone.
-    Replaced,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
-    File,
-    Directory,
-    Symlink,
-    /// A socket, a pipe or a device.
-    Special,
-    /// It was deleted.
-    Nothing,
-}
 
 /// The upper layers, held open. They outlive the server.
 #[derive(Debug)]
