@@ -57,6 +57,9 @@ pub struct Args {
     /// Send malformed protocol frames too
     #[arg(long)]
     protocol_frames: bool,
+    /// Exit with 3 where a tool was left out, or none of its valid calls succeeded
+    #[arg(long)]
+    coverage_strict: bool,
     /// Findings below this do not fail the run
     #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium")]
     severity_threshold: Severity,
@@ -103,7 +106,12 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     let mut run = Run::of_fuzzing(started, fuzzed);
     run.weigh(&chosen.settings);
     store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
-    conclude(&run, args.severity_threshold, chosen.source, &args.output, &redaction)
+    let exit = conclude(&run, args.severity_threshold, chosen.source, &args.output, &redaction)?;
+    Ok(if exit == Exit::Clean && args.coverage_strict && has_gaps(&run) { Exit::NotTested } else { exit })
+}
+
+fn has_gaps(run: &Run) -> bool {
+    !run.not_tested.is_empty() || run.tools.values().any(|tool| tool.valid_completed == 0)
 }
 
 pub(super) fn severity(text: &str) -> Result<Severity, String> {
