@@ -8,6 +8,7 @@ use crate::read::{self, Desk, Fields, Keys, Selector};
 use crate::rule::{Origin, Rule};
 use crate::source::{Source, Span};
 use crate::tool::ToolShape;
+use crate::written::written;
 use crate::yaml::Node;
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub(crate) struct Block {
     source: Arc<Source>,
     version: u32,
     span: Span,
+    written: Arc<str>,
 }
 
 impl Block {
@@ -52,6 +54,7 @@ impl Block {
             source: desk.source.clone(),
             version: desk.version,
             span: node.span,
+            written: written("for_each_tool", node, desk.version),
         })
     }
 
@@ -82,7 +85,8 @@ impl Block {
             (Some(name), Some(body)) if desk.problems.is_empty() => {
                 let name = self.telling(name, field);
                 let origin = Origin { file: self.source.name.clone(), line: self.source.line(self.span) };
-                Ok(body.into_rule(name, self.description.clone(), tool.to_owned(), origin))
+                let written = self.written.clone();
+                Ok(body.into_rule(name, self.description.clone(), tool.to_owned(), origin, written))
             }
             _ => Err(desk.problems),
         }

@@ -41,6 +41,7 @@ mod source;
 mod suggest;
 mod text;
 mod tool;
+mod written;
 mod yaml;
 
 pub use assertion::Assertion;
@@ -54,6 +55,7 @@ pub use fixture::{Expect, Fixture, SequenceFixture};
 pub use generate::{Generate, Spec};
 pub use library::Compiled;
 pub use metadata::{Extended, Metadata, Parameter, ParameterType};
+pub use nearest::nearest;
 pub use offline::{FixtureOutcome, FixtureResult, test_offline};
 pub use packs::{Pack, Shelf, packs};
 pub use path::{Path, Root};

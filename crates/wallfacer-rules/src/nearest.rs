@@ -4,7 +4,7 @@
 const COMPARED_CHARS: usize = 64;
 
 /// The closest of the known words, if one is close enough to be worth saying.
-pub(crate) fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = plain(typed);
     let tolerated = (typed.len() / 3).max(1);
     known

@@ -7,6 +7,7 @@ use crate::fixture::Fixture;
 use crate::generate::Generate;
 use crate::path::Root;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 #[derive(Debug, Clone)]
 pub struct Rule {
@@ -24,6 +25,8 @@ pub struct Rule {
     pub assertions: Vec<Assertion>,
     pub fixtures: Vec<Fixture>,
     pub origin: Origin,
+    /// A file with nothing but this rule, or the one about every tool that it was made from.
+    pub written: Arc<str>,
 }
 
 /// Where a rule was written.

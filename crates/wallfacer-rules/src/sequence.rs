@@ -7,6 +7,7 @@ use crate::fixture::SequenceFixture;
 use crate::rule::Origin;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Debug, Clone)]
@@ -18,6 +19,10 @@ pub struct Sequence {
     pub cleanup: Vec<Step>,
     pub fixtures: Vec<SequenceFixture>,
     pub origin: Origin,
+    /// A failure means that one client sees what belongs to another.
+    pub leak: bool,
+    /// A file with nothing but this sequence.
+    pub written: Arc<str>,
 }
 
 #[derive(Debug, Clone)]

@@ -10,8 +10,10 @@ use crate::assertion::Assertion;
 use crate::fixture::Fixture;
 use crate::rule::{Input, Origin, Rule};
 use crate::source::Span;
+use crate::written::written;
 use crate::yaml::Node;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 const RULE: Keys = Keys {
     what: "a rule",
@@ -63,7 +65,8 @@ pub(crate) fn rule(node: &Node, desk: &mut Desk<'_>) -> Option<Rule> {
     let description = fields.text("description", desk);
     let unlisted = fields.get("unlisted").map_or(Some(false), |node| desk.boolean(node, "unlisted"));
     let body = body_of(&fields, desk)?;
-    let rule = body.into_rule(name?, description, tool?, origin(node.span, desk));
+    let written = written("invariants", node, desk.version);
+    let rule = body.into_rule(name?, description, tool?, origin(node.span, desk), written);
     Some(Rule { unlisted: unlisted?, ..rule })
 }
 
@@ -93,9 +96,23 @@ impl Body {
         description: Option<String>,
         tool: String,
         origin: Origin,
+        written: Arc<str>,
     ) -> Rule {
         let Body { input, cases, repeat, assertions, fixtures } = self;
-        Rule { name, description, tool, unlisted: false, input, cases, repeat, assertions, fixtures, origin }
+        let unlisted = false;
+        Rule {
+            name,
+            description,
+            tool,
+            unlisted,
+            input,
+            cases,
+            repeat,
+            assertions,
+            fixtures,
+            origin,
+            written,
+        }
     }
 }
 

@@ -7,11 +7,19 @@ use super::fields::{Fields, Keys};
 use super::fixture::sequence_fixtures;
 use super::rule::origin;
 use crate::sequence::{Client, Outcome, Sequence, Step};
+use crate::written::written;
 use crate::yaml::Node;
 
 const SEQUENCE: Keys = Keys {
     what: "a sequence",
-    names: &[("name", 1), ("description", 1), ("steps", 1), ("cleanup", 4), ("test_fixtures", 1)],
+    names: &[
+        ("name", 1),
+        ("description", 1),
+        ("steps", 1),
+        ("cleanup", 4),
+        ("leak", 4),
+        ("test_fixtures", 1),
+    ],
 };
 const STEP: Keys = Keys {
     what: "a step",
@@ -46,6 +54,7 @@ pub(crate) fn sequence(node: &Node, desk: &mut Desk<'_>) -> Option<Sequence> {
     let steps: Vec<_> = items.iter().map(|item| step(item, &STEP, desk, &mut around)).collect();
     let items = fields.get("cleanup").map(|node| desk.list(node, "cleanup")).unwrap_or_default();
     let cleanup: Vec<_> = items.iter().map(|item| step(item, &CLEANUP, desk, &mut around)).collect();
+    let leak = fields.get("leak").map_or(Some(false), |node| desk.boolean(node, "leak"));
     Some(Sequence {
         name: name?,
         description: fields.text("description", desk),
@@ -53,6 +62,8 @@ pub(crate) fn sequence(node: &Node, desk: &mut Desk<'_>) -> Option<Sequence> {
         cleanup: cleanup.into_iter().collect::<Option<_>>()?,
         fixtures: sequence_fixtures(fields.get("test_fixtures"), desk),
         origin: origin(node.span, desk),
+        leak: leak?,
+        written: written("sequences", node, desk.version),
     })
 }
 
