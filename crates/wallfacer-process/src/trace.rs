@@ -23,7 +23,9 @@
 //!
 //! What is not seen: `stat`, `access` and `readlink` (left out, for they are noise), and content that goes through
 //! `write`, `sendfile` or shared memory. What is refused, because it would make the record untrue, is listed at
-//! [`Filter`]. A target can find out that it is watched (`TracerPid`, `Seccomp`) and behave.
+//! [`Filter`]; so a server that needs `ptrace`, mounts or more rights itself, such as one that starts a browser with its
+//! own sandbox, cannot do its work while it is watched. A target can find out that it is watched (`TracerPid`,
+//! `Seccomp`) and behave. On aarch64 all of this is written down but was never run.
 
 #[cfg(target_os = "linux")]
 mod address;

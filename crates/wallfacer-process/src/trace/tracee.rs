@@ -39,7 +39,13 @@ struct Information {
     _filter_data: u64,
 }
 
-const GET_SYSCALL_INFO: libc::c_uint = 0x420e;
+/// The C libraries do not agree on it.
+#[cfg(target_env = "musl")]
+pub(super) type Request = libc::c_int;
+#[cfg(not(target_env = "musl"))]
+pub(super) type Request = libc::c_uint;
+
+const GET_SYSCALL_INFO: Request = 0x420e;
 const OPERATION_EXIT: u8 = 2;
 const OPERATION_SECCOMP: u8 = 3;
 
@@ -67,22 +73,22 @@ impl Tracee {
     }
 
     /// Lets the task go on. One that was killed meanwhile cannot, and its end will be told.
-    pub(super) fn resume(&self, request: libc::c_uint, signal: libc::c_int) {
+    pub(super) fn resume(&self, request: Request, signal: libc::c_int) {
         // SAFETY: neither argument is a pointer here.
         unsafe { libc::ptrace(request, self.tid, 0, libc::c_long::from(signal)) };
     }
 
-    pub(super) fn stop(&self) -> Option<Stop> {
+    pub(super) fn stop(&self) -> io::Result<Stop> {
         let mut information = MaybeUninit::<Information>::zeroed();
         // SAFETY: the kernel writes at most as many bytes as it is told, and all zeros are a value too.
         let information = unsafe {
             let size = size_of::<Information>();
             if libc::ptrace(GET_SYSCALL_INFO, self.tid, size, information.as_mut_ptr()) < 0 {
-                return None;
+                return Err(io::Error::last_os_error());
             }
             information.assume_init()
         };
-        Some(match information.operation {
+        Ok(match information.operation {
             OPERATION_SECCOMP => Stop::Entry {
                 audit: information.audit,
                 number: information.number,

@@ -32,7 +32,8 @@ const OPTIONS: libc::c_int = libc::PTRACE_O_TRACESYSGOOD
 /// The kernel's own results for a call that a signal interrupted. It is made anew, or the target sees EINTR.
 const INTERRUPTED: std::ops::RangeInclusive<i64> = -516..=-512;
 
-/// Watches one tree, on a thread of its own, until the last task of it is gone.
+/// Watches one tree, on a thread of its own, until the last task of it is gone: also when this handle is dropped before.
+/// Should that thread end early, whatever is left of the tree is killed.
 ///
 /// Tasks are awaited by that thread alone. Any other thread of this process that waits for *all* its children would
 /// take its stops away; nobody here does.
@@ -149,12 +150,17 @@ impl Watch {
     fn entry(&mut self, tid: libc::pid_t) {
         let at = Instant::now();
         let call = self.recorder.call_in_flight();
-        let Some(Stop::Entry { audit, number, arguments }) = self.task(tid).tracee.stop() else {
-            return self.task(tid).go_on(0);
+        let judged = match self.task(tid).tracee.stop() {
+            Ok(Stop::Entry { audit, number, arguments }) => self.judge(tid, audit, number, arguments),
+            // Killed meanwhile.
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => None,
+            // Kernels before 5.3 cannot tell which call it is. What cannot be seen must not be done.
+            _ => {
+                let kind = Kind::System { name: "a call that cannot be looked at" };
+                Some(Judged::Refuse { kind, errno: libc::ENOSYS })
+            }
         };
-        let Some(judged) = self.judge(tid, audit, number, arguments) else {
-            return self.task(tid).go_on(0);
-        };
+        let Some(judged) = judged else { return self.task(tid).go_on(0) };
         let pid = self.task(tid).process.unsigned_abs();
         let event = |kind, outcome| Event { at, pid, tid: tid.unsigned_abs(), call, kind, outcome };
         match judged {
@@ -230,7 +236,7 @@ impl Watch {
     /// A call came back.
     fn exit(&mut self, tid: libc::pid_t) {
         let stop = self.task(tid).tracee.stop();
-        if let (Some(Stop::Exit { result }), Some(pending)) = (stop, self.task(tid).pending.take()) {
+        if let (Ok(Stop::Exit { result }), Some(pending)) = (stop, self.task(tid).pending.take()) {
             match pending.result {
                 Awaited::Event => self.finish(tid, &pending.asked, outcome(result)),
                 Awaited::Socket(socket) => {
