@@ -35,6 +35,9 @@ const ROOT_MARKS: [&str; 9] = [
     ".git",
 ];
 
+/// What programs in `bin` load from beside it.
+const LIBRARIES: [&str; 3] = ["lib", "lib64", "libexec"];
+
 /// A script and its interpreter, which may be a script itself, and so on; the kernel goes no deeper either.
 const MAX_INTERPRETERS: usize = 4;
 
@@ -57,7 +60,7 @@ impl Scope {
         }
         for list in LOADED_FROM.iter().filter_map(|name| spec.env.get(OsStr::new(name))) {
             let entries = std::env::split_paths(list).filter(|entry| entry.is_absolute() && entry.is_dir());
-            scope.programs.extend(entries.map(|entry| root_of(&entry)));
+            scope.programs.extend(entries.flat_map(|entry| around(&entry)));
         }
         scope
     }
@@ -78,7 +81,7 @@ impl Scope {
         self.files.insert(file.to_path_buf());
         let real = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
         for file in [file, &real] {
-            self.programs.extend(file.parent().map(root_of));
+            self.programs.extend(file.parent().into_iter().flat_map(around));
         }
         self.files.insert(real);
         if let Some(interpreter) = interpreter(file, spec).filter(|_| depth > 0) {
@@ -105,22 +108,23 @@ fn is_code(path: &Path) -> bool {
     path.extension().is_none_or(|extension| extensions.iter().any(|known| extension == *known))
 }
 
-/// The directory that holds all of the program or project that a directory is part of; itself, if none is known.
-fn root_of(directory: &Path) -> PathBuf {
-    let modules =
-        directory.ancestors().filter(|path| path.file_name() == Some(OsStr::new("node_modules"))).last();
-    if let Some(root) = modules.and_then(Path::parent) {
-        return root.to_path_buf();
+/// A directory, the program or project it is part of, and the libraries beside it. Not simply all beside it: in a
+/// home, keys and tokens are there too.
+fn around(directory: &Path) -> Vec<PathBuf> {
+    let mut found = vec![directory.to_path_buf()];
+    found.extend(root_of(directory));
+    if directory.file_name() == Some(OsStr::new("bin")) {
+        found.extend(LIBRARIES.iter().map(|name| directory.with_file_name(name)));
     }
-    let marked = directory.ancestors().find(|path| ROOT_MARKS.iter().any(|mark| path.join(mark).exists()));
-    match marked {
-        Some(root) if root != Path::new("/") => root.to_path_buf(),
-        // A tree of programs: what is in `bin` needs what is in `lib`.
-        _ if directory.file_name() == Some(OsStr::new("bin")) => {
-            directory.parent().unwrap_or(directory).to_path_buf()
-        }
-        _ => directory.to_path_buf(),
-    }
+    found
+}
+
+fn root_of(directory: &Path) -> Option<PathBuf> {
+    let modules = OsStr::new("node_modules");
+    let outermost = directory.ancestors().filter(|path| path.file_name() == Some(modules)).last();
+    let marked = || directory.ancestors().find(|path| ROOT_MARKS.iter().any(|mark| path.join(mark).exists()));
+    let root = outermost.and_then(Path::parent).or_else(marked)?;
+    (root != Path::new("/")).then(|| root.to_path_buf())
 }
 
 fn interpreter(file: &Path, spec: &Spec) -> Option<PathBuf> {
@@ -176,6 +180,18 @@ mod tests {
         let package = place.path().join("app/node_modules/server");
         std::fs::create_dir_all(&package).unwrap();
         std::fs::write(package.join("package.json"), "{}").unwrap();
-        assert_eq!(root_of(&package), place.path().join("app"));
+        assert_eq!(root_of(&package), Some(place.path().join("app")));
+    }
+
+    #[test]
+    fn a_directory_of_programs_brings_its_libraries_and_not_the_rest_beside_it() {
+        let place = tempfile::tempdir().unwrap();
+        let bin = place.path().join(".local/bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        let mut spec = Spec::new("sh");
+        spec.env.insert("PATH".into(), bin.clone().into());
+        let found = Scope::of(&spec, Path::new("/bin/sh"), Path::new("/")).programs;
+        assert!(found.contains(&bin) && found.contains(&bin.with_file_name("lib")), "{found:?}");
+        assert!(!found.contains(&place.path().join(".local")), "{found:?}");
     }
 }
