@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -21,6 +22,12 @@ fn file(folder: &TempDir, name: &str) -> std::path::PathBuf {
     let path = folder.path().canonicalize().unwrap().join(name);
     fs::write(&path, "").unwrap();
     path
+}
+
+/// Copied by another process: a file that is still open for writing in one of our own forks cannot be executed.
+fn executable(from: &Path, to: &Path, mode: u32) {
+    assert!(Command::new("/bin/cp").args([from, to]).status().unwrap().success());
+    fs::set_permissions(to, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 #[test]
@@ -51,9 +58,10 @@ fn each_attempt_to_execute_is_told_with_its_result() {
 #[test]
 fn a_script_is_told_with_the_interpreter_that_runs_it() {
     let folder = TempDir::new().unwrap();
-    let script = file(&folder, "script");
-    fs::write(&script, "#!/bin/sh -e\nexit 4\n").unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let source = file(&folder, "source");
+    fs::write(&source, "#!/bin/sh -e\nexit 4\n").unwrap();
+    let script = source.with_file_name("script");
+    executable(&source, &script, 0o755);
     let path = c(&script);
     let watched = watch(|| {
         let arguments = [path.as_ptr(), c"x".as_ptr(), std::ptr::null()];
@@ -216,8 +224,7 @@ fn a_setuid_program_gains_nothing() {
     let folder = TempDir::new().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let program = folder.path().join("id");
-    fs::copy("/usr/bin/id", &program).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
+    executable(Path::new("/usr/bin/id"), &program, 0o4755);
     let (mut output, write) = std::io::pipe().unwrap();
     let [path, flag] = [c(&program), c("-u")];
     let watched = watch(|| {
