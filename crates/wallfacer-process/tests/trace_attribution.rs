@@ -73,7 +73,7 @@ fn a_target_that_floods_the_record_is_bounded_and_what_is_lost_is_counted() {
     // Each message is kept up to 512 bytes, sixteen of them at a time: this many do not fit.
     const SENDS: u64 = 4_000;
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let text = [7_u8; 512];
+    let text = [u8::MAX; 512];
     let mut piece = libc::iovec { iov_base: text.as_ptr().cast_mut().cast(), iov_len: text.len() };
     let (request, mut ask) = pipe().unwrap();
     let running = start(Options::default(), None, || {
