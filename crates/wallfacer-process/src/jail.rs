@@ -9,7 +9,7 @@
 //! | `layout` | all of these, and the machine → what lies where in the jail |
 //! | `plan` | the layout → steps |
 //! | `operation`, `netlink` | the steps, and carrying them out in the keeper |
-//! | `restraint` | limits → what the server gives up before its program is executed |
+//! | `restraint`, `sockets` | limits → what the server gives up before its program is executed |
 //! | `opener`, `passing` | an address → a socket of the jail's network |
 //! | `upper`, `change` | the upper layers → what the server did to files |
 //! | `fence`, `refuge` | for machines without namespaces: Landlock, and a home elsewhere |
@@ -52,6 +52,8 @@ pub(crate) mod restraint;
 mod rungs;
 #[cfg(target_os = "linux")]
 mod scope;
+#[cfg(target_os = "linux")]
+mod sockets;
 #[cfg(target_os = "linux")]
 pub(crate) mod upper;
 

@@ -305,6 +305,10 @@ tried('sethostname', libc.sethostname(b'x', 1))
 for path in ('/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/proc/1/mem', '/sys/power/state', '/dev/mem', '/dev/vda', '/proc/sys/kernel/pid_max', '/proc/sys/user/max_user_namespaces'):
     tried(path, libc.open(path.encode(), os.O_RDWR))
     tried(path, libc.open(path.encode(), os.O_WRONLY))
+parameters = ctypes.create_string_buffer(120)
+tried('io_uring', libc.syscall(425, 4, parameters))
+tried('socket to the hypervisor', libc.socket(40, 1, 0))
+tried('socket of Bluetooth', libc.socket(31, 3, 0))
 os.kill(1, 9)
 print('alive', os.getpid() != 1, len(os.listdir('/proc/self/fd')))",
         if is_administrator() { 1000 } else { 0 },

@@ -51,8 +51,6 @@ struct Rule {
 #[derive(Debug)]
 pub(crate) struct Fence {
     ruleset: OwnedFd,
-    /// Refuses the sockets that Landlock does not know of.
-    filter: Option<Vec<libc::sock_filter>>,
 }
 
 impl Fence {
@@ -89,7 +87,7 @@ impl Fence {
             }
             OwnedFd::from_raw_fd(made)
         };
-        let fence = Self { ruleset, filter: fenced.then(no_datagrams).flatten() };
+        let fence = Self { ruleset };
         for path in readable {
             fence.allow(path, READ & files)?;
         }
@@ -124,68 +122,13 @@ impl Fence {
     /// # Safety
     /// Runs in a fresh process that has given up new rights, right before `execve`.
     pub(crate) unsafe fn apply(&self) -> Result<(), i32> {
-        // SAFETY: the program lives as long as the fence.
-        unsafe {
-            check(libc::syscall(libc::SYS_landlock_restrict_self, self.ruleset.as_raw_fd(), 0))?;
-            let Some(filter) = &self.filter else { return Ok(()) };
-            let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
-            check(libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program))
-        }
+        // SAFETY: the call takes no pointers.
+        check(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, self.ruleset.as_raw_fd(), 0) })
     }
 
     pub(crate) fn descriptor(&self) -> libc::c_int {
         self.ruleset.as_raw_fd()
     }
-}
-
-/// Lets a program make no socket of the internet other than TCP, which Landlock refuses to connect. `None` where the
-/// number of the call is not known.
-fn no_datagrams() -> Option<Vec<libc::sock_filter>> {
-    /// Where the kernel puts what a filter is asked about; of an argument the lower half.
-    const NUMBER: u32 = 0;
-    const ARCHITECTURE: u32 = 4;
-    const FAMILY: u32 = 16;
-    const KIND: u32 = 24;
-    let native = match () {
-        () if cfg!(target_arch = "x86_64") => 0xc000_003e,
-        () if cfg!(target_arch = "aarch64") => 0xc000_00b7,
-        () => return None,
-    };
-    let statement = |code: u32, k| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
-    let load = |offset| statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset);
-    let give = |action| statement(libc::BPF_RET | libc::BPF_K, action);
-    let unless = |value, skip| libc::sock_filter {
-        code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
-        jt: 0,
-        jf: skip,
-        k: value,
-    };
-    let is = |value, skip| libc::sock_filter {
-        code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
-        jt: skip,
-        jf: 0,
-        k: value,
-    };
-    let refused = libc::SECCOMP_RET_ERRNO | libc::EACCES as u32;
-    Some(vec![
-        load(ARCHITECTURE),
-        is(native, 1),
-        // Calls of another architecture have other numbers; no interpreter makes any.
-        give(libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
-        load(NUMBER),
-        // It makes sockets without a call.
-        unless(libc::SYS_io_uring_setup as u32, 1),
-        give(libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
-        unless(libc::SYS_socket as u32, 6),
-        load(FAMILY),
-        is(libc::AF_INET as u32, 1),
-        unless(libc::AF_INET6 as u32, 3),
-        load(KIND),
-        statement(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, 0xf),
-        unless(libc::SOCK_STREAM as u32, 1),
-        give(libc::SECCOMP_RET_ALLOW),
-        give(refused),
-    ])
 }
 
 fn check(result: libc::c_long) -> Result<(), i32> {

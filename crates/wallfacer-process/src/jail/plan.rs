@@ -14,6 +14,7 @@ use super::operation::{Operation, Step};
 use super::refuge::Refuge;
 use super::restraint::Restraint;
 use super::scope::Scope;
+use super::sockets::Sockets;
 use super::{Jail, Network, Rung, netlink};
 use crate::Spec;
 
@@ -101,7 +102,7 @@ impl Plan {
                 | libc::CLONE_NEWUTS
                 | own_network,
             steps: builder.steps,
-            restraint: Restraint::new(jail.limits),
+            restraint: Restraint::new(jail.limits, sockets(jail, false)),
             spec,
             rung,
             layers: builder.layers,
@@ -126,7 +127,10 @@ impl Plan {
         Ok(Self {
             namespaces: 0,
             steps: Vec::new(),
-            restraint: Restraint::of_one(jail.limits),
+            restraint: Restraint::of_one(
+                jail.limits,
+                (rung == Rung::Fence).then(|| sockets(jail, true)).flatten(),
+            ),
             spec,
             rung,
             layers: Vec::new(),
@@ -137,6 +141,10 @@ impl Plan {
             refuge: Some(refuge.into()),
         })
     }
+}
+
+fn sockets(jail: &Jail, fenced: bool) -> Option<Sockets> {
+    (jail.network != Network::Host).then(|| Sockets::new(fenced)).flatten()
 }
 
 fn directory(spec: &Spec) -> io::Result<PathBuf> {

@@ -2,6 +2,7 @@
 //! locks.
 
 use super::Limits;
+use super::sockets::Sockets;
 
 /// Capabilities have numbers below this; those that a kernel does not know are refused, which is no harm.
 const MAX_CAPABILITIES: libc::c_ulong = 64;
@@ -12,18 +13,20 @@ const CAPABILITY_VERSION: u32 = 0x2008_0522;
 #[derive(Debug)]
 pub(crate) struct Restraint {
     limits: Vec<(libc::__rlimit_resource_t, libc::rlim_t)>,
+    /// With the machine's own network, all its sockets may be made.
+    sockets: Option<Sockets>,
 }
 
 impl Restraint {
     /// For a server in a user namespace of its own, in which it is the only one of its user.
-    pub(crate) fn new(limits: Limits) -> Self {
-        let mut restraint = Self::of_one(limits);
+    pub(crate) fn new(limits: Limits, sockets: Option<Sockets>) -> Self {
+        let mut restraint = Self::of_one(limits, sockets);
         restraint.limits.push((libc::RLIMIT_NPROC, limits.processes.into()));
         restraint
     }
 
     /// For each process by itself.
-    pub(crate) fn of_one(limits: Limits) -> Self {
+    pub(crate) fn of_one(limits: Limits, sockets: Option<Sockets>) -> Self {
         Self {
             limits: vec![
                 // Not the address space, of which some interpreters reserve far more than they use.
@@ -32,6 +35,7 @@ impl Restraint {
                 (libc::RLIMIT_FSIZE, limits.disk_bytes),
                 (libc::RLIMIT_CORE, 0),
             ],
+            sockets,
         }
     }
 
@@ -56,7 +60,10 @@ impl Restraint {
             let header = [CAPABILITY_VERSION, 0];
             let none = [0_u32; 6];
             check(libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) as libc::c_int)?;
-            check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+            // Keys of ours that the kernel keeps are inherited otherwise. A kernel without keys needs nothing.
+            libc::syscall(libc::SYS_keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, 0);
+            check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+            self.sockets.as_ref().map_or(Ok(()), |sockets| sockets.apply())
         }
     }
 }
