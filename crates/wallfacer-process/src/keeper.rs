@@ -16,7 +16,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -93,7 +92,7 @@ impl Keeper {
             steps: &plan.steps,
             restraint: &plan.restraint,
             fence: plan.fence.as_ref(),
-            refuge: plan.refuge.as_ref().map(|refuge| refuge.path().as_os_str().as_bytes()),
+            refuge: plan.refuge.as_ref().map(|refuge| refuge.name().as_c_str()),
             asked_on: theirs.as_raw_fd(),
         });
         let orders = orders.with(gate.as_ref().map(|gate| &gate.read), filter, jail);

@@ -3,13 +3,15 @@
 //! It refuses rather than redirects: what is not listed can neither be read nor written, and TCP and UDP are refused.
 //! It cannot keep the server from Unix sockets that have a path, nor from asking whether a file is there.
 
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::Network;
+use super::operation::Operation;
 
 /// Rights to files: execute, write, read, list; from 1 << 4 on, making and removing; the last ones came later.
 const EXECUTE: u64 = 1;
@@ -51,6 +53,8 @@ struct Rule {
 #[derive(Debug)]
 pub(crate) struct Fence {
     ruleset: OwnedFd,
+    /// All rights there are.
+    rights: u64,
 }
 
 impl Fence {
@@ -87,7 +91,7 @@ impl Fence {
             }
             OwnedFd::from_raw_fd(made)
         };
-        let fence = Self { ruleset };
+        let fence = Self { ruleset, rights: files };
         for path in readable {
             fence.allow(path, READ & files)?;
         }
@@ -103,18 +107,12 @@ impl Fence {
             return Ok(());
         };
         let rights = if place.metadata()?.is_dir() { rights } else { rights & OF_FILES };
-        let rule = Rule { allowed: rights, place: place.as_raw_fd() };
-        // SAFETY: the rule is laid out as the kernel takes it.
-        let added = unsafe {
-            libc::syscall(
-                libc::SYS_landlock_add_rule,
-                self.ruleset.as_raw_fd(),
-                PATH_BENEATH,
-                &raw const rule,
-                0,
-            )
-        };
-        if added < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        add(self.ruleset.as_raw_fd(), place.as_raw_fd(), rights).map_err(io::Error::from_raw_os_error)
+    }
+
+    /// The step that gives all rights to a directory which is not there yet.
+    pub(crate) fn grant(&self, directory: &CStr) -> Operation {
+        Operation::Grant { fence: self.descriptor(), path: directory.into(), rights: self.rights }
     }
 
     /// Goes behind the fence for good. Runs after a fork: no allocation, no locks.
@@ -126,9 +124,30 @@ impl Fence {
         check(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, self.ruleset.as_raw_fd(), 0) })
     }
 
-    pub(crate) fn descriptor(&self) -> libc::c_int {
+    pub(crate) fn descriptor(&self) -> RawFd {
         self.ruleset.as_raw_fd()
     }
+}
+
+/// Runs after a fork: no allocation, no locks.
+///
+/// # Safety
+/// The ruleset is open.
+pub(crate) unsafe fn grant(ruleset: RawFd, directory: &CStr, rights: u64) -> Result<(), i32> {
+    // SAFETY: the path is a C string, and the descriptor is ours.
+    unsafe {
+        let place = libc::open(directory.as_ptr(), libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC);
+        check(place.into())?;
+        let added = add(ruleset, place, rights);
+        libc::close(place);
+        added
+    }
+}
+
+fn add(ruleset: RawFd, place: RawFd, rights: u64) -> Result<(), i32> {
+    let rule = Rule { allowed: rights, place };
+    // SAFETY: the rule is laid out as the kernel takes it.
+    check(unsafe { libc::syscall(libc::SYS_landlock_add_rule, ruleset, PATH_BENEATH, &raw const rule, 0) })
 }
 
 fn check(result: libc::c_long) -> Result<(), i32> {

@@ -7,7 +7,7 @@ use std::mem;
 use std::os::fd::RawFd;
 use std::ptr;
 
-use super::passing;
+use super::{fence, passing};
 
 #[derive(Debug)]
 pub(crate) struct Step {
@@ -43,6 +43,16 @@ pub(crate) enum Operation {
         kind: Option<CString>,
         flags: libc::c_ulong,
         options: Option<CString>,
+    },
+    /// Makes a directory that nobody has made before, for the user alone.
+    New {
+        path: CString,
+    },
+    /// Gives a server behind a fence all rights to what is beneath a directory.
+    Grant {
+        fence: RawFd,
+        path: CString,
+        rights: u64,
     },
     /// Mounts an overlay, or the source itself without the right to write where the kernel refuses an overlay of it.
     Overlay {
@@ -118,6 +128,8 @@ impl Operation {
                     }
                     check(libc::chmod(path.as_ptr(), *mode))
                 }
+                Self::New { path } => check(libc::mkdir(path.as_ptr(), 0o700)),
+                Self::Grant { fence, path, rights } => fence::grant(*fence, path, *rights),
                 Self::Symlink { path, target } => check(libc::symlink(target.as_ptr(), path.as_ptr())),
                 Self::Mount { source, target, kind, flags, options } => {
                     mount(source, target, kind.as_deref(), *flags, options.as_deref())
@@ -255,7 +267,8 @@ impl fmt::Display for Operation {
         let (what, path) = match self {
             Self::Write { path, .. } => ("write", path),
             Self::Create { path, .. } => ("create", path),
-            Self::Directory { path, .. } => ("make the directory", path),
+            Self::Directory { path, .. } | Self::New { path } => ("make the directory", path),
+            Self::Grant { path, .. } => ("give rights to", path),
             Self::Symlink { path, .. } => ("make the link", path),
             Self::Mount { target, .. } | Self::Overlay { target, .. } => ("mount", target),
             Self::Seal { target, .. } => ("make read-only", target),

@@ -115,18 +115,21 @@ impl Plan {
     }
 
     fn without_namespaces(jail: &Jail, spec: &Spec, scope: &Scope, rung: Rung) -> io::Result<Self> {
-        let refuge = Refuge::new(jail)?;
+        let refuge = Refuge::new()?;
+        let mut steps = refuge.steps(jail)?;
         let fence = (rung == Rung::Fence).then(|| {
-            let writable = DEVICES.iter().map(|name| Path::new("/dev").join(name));
-            let writable: Vec<_> = writable.chain([refuge.path().to_path_buf()]).collect();
+            let writable: Vec<_> = DEVICES.iter().map(|name| Path::new("/dev").join(name)).collect();
             Fence::new(&layout::readable(jail, scope)?, &writable, jail.network)
         });
+        let fence = fence.transpose()?;
+        let grant = fence.as_ref().map(|fence| fence.grant(refuge.name()));
+        steps.extend(grant.map(|operation| Step { operation, required: true }));
         let mut spec = spec.clone();
         spec.env.insert("HOME".into(), refuge.home().into());
         spec.env.insert("TMPDIR".into(), refuge.scratch().into());
         Ok(Self {
             namespaces: 0,
-            steps: Vec::new(),
+            steps,
             restraint: Restraint::of_one(
                 jail.limits,
                 (rung == Rung::Fence).then(|| sockets(jail, true)).flatten(),
@@ -137,7 +140,7 @@ impl Plan {
             read_only: Vec::new(),
             unplanted: jail.plants.keys().cloned().collect(),
             home: refuge.home(),
-            fence: fence.transpose()?,
+            fence,
             refuge: Some(refuge.into()),
         })
     }

@@ -1,13 +1,16 @@
-//! A home in, a directory with its canaries out: for machines on which the real one cannot be replaced in place.
-//! It goes when the last holder does; if we are killed, the keeper removes it.
+//! A home in, the steps that make a directory with its canaries out: for machines on which the real one cannot be
+//! replaced in place.
+//!
+//! The keeper makes it and removes it, so that it goes even if we are killed; if the keeper is killed, we remove it.
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::operation::{Operation, Step};
 use super::{Canary, Jail};
 
 /// Memory where there is some, else the disk.
@@ -16,27 +19,42 @@ const BASES: [&str; 3] = ["/dev/shm", "/tmp", "/var/tmp"];
 #[derive(Debug)]
 pub(crate) struct Refuge {
     path: PathBuf,
+    name: CString,
 }
 
 impl Refuge {
-    pub(crate) fn new(jail: &Jail) -> io::Result<Self> {
-        let made = BASES.iter().find_map(|base| make(base));
-        let refuge = Self { path: made.ok_or_else(|| io::Error::other("no directory to make another in"))? };
-        for directory in [refuge.home(), refuge.scratch()] {
-            fs::create_dir(directory)?;
-        }
-        for Canary { path, content, .. } in jail.canaries() {
-            let inside = path.strip_prefix(&jail.home).unwrap_or(&path);
-            let path = refuge.home().join(inside);
-            fs::create_dir_all(path.parent().unwrap_or(&path))?;
-            let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
-            file.write_all(&content)?;
-        }
-        Ok(refuge)
+    /// Chooses a place; nothing is there yet.
+    pub(crate) fn new() -> io::Result<Self> {
+        let base = BASES.iter().find(|base| is_writable(base));
+        let base = base.ok_or_else(|| io::Error::other("no directory to make another in"))?;
+        // Others can write there too, so they must not know the name beforehand.
+        let mut number = [0; 8];
+        File::open("/dev/urandom")?.read_exact(&mut number)?;
+        let path = Path::new(base).join(format!("wallfacer-{:016x}", u64::from_ne_bytes(number)));
+        Ok(Self { name: c(&path)?, path })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    pub(crate) fn steps(&self, jail: &Jail) -> io::Result<Vec<Step>> {
+        let mut operations = vec![Operation::New { path: self.name.clone() }];
+        let mut made = BTreeSet::from([self.path.clone()]);
+        for directory in [self.home(), self.scratch()] {
+            operations.push(Operation::Directory { path: c(&directory)?, mode: 0o700 });
+            made.insert(directory);
+        }
+        for Canary { path, content, .. } in jail.canaries() {
+            let path = self.home().join(path.strip_prefix(&jail.home).unwrap_or(&path));
+            let above: Vec<_> = path.ancestors().skip(1).take_while(|above| !made.contains(*above)).collect();
+            for directory in above.into_iter().rev() {
+                operations.push(Operation::Directory { path: c(directory)?, mode: 0o755 });
+            }
+            made.extend(path.ancestors().skip(1).map(Path::to_path_buf));
+            operations.push(Operation::Create { path: c(&path)?, bytes: content, mode: 0o600 });
+        }
+        Ok(operations.into_iter().map(|operation| Step { operation, required: true }).collect())
+    }
+
+    pub(crate) fn name(&self) -> &CString {
+        &self.name
     }
 
     pub(crate) fn home(&self) -> PathBuf {
@@ -50,16 +68,17 @@ impl Refuge {
 
 impl Drop for Refuge {
     fn drop(&mut self) {
-        // The keeper may have done it already.
+        // The keeper has most likely done it already.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// The system chooses a name that nobody has.
-fn make(base: &str) -> Option<PathBuf> {
-    let mut template = CString::new(format!("{base}/wallfacer-XXXXXX")).ok()?.into_bytes_with_nul();
-    // SAFETY: the template is a C string of ours, and is changed in place.
-    let made = unsafe { libc::mkdtemp(template.as_mut_ptr().cast()) };
-    template.pop();
-    (!made.is_null()).then(|| PathBuf::from(std::ffi::OsString::from_vec(template)))
+fn is_writable(directory: &str) -> bool {
+    // SAFETY: the path is a C string.
+    c(Path::new(directory))
+        .is_ok_and(|path| unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 })
+}
+
+fn c(path: &Path) -> io::Result<CString> {
+    Ok(CString::new(path.as_os_str().as_bytes())?)
 }

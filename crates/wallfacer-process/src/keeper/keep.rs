@@ -1,6 +1,7 @@
 //! What the keeper does with its life. Runs after a fork of a process with threads, so nothing here allocates, locks,
 //! panics or returns; memory is the stack, and every call is one that may be made in a signal handler.
 
+use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
@@ -59,7 +60,7 @@ pub(super) struct JailOrders<'a> {
     pub(super) restraint: &'a Restraint,
     pub(super) fence: Option<&'a Fence>,
     /// A directory that goes with the server.
-    pub(super) refuge: Option<&'a [u8]>,
+    pub(super) refuge: Option<&'a CStr>,
     /// Where the upper layers are passed to us, and where we ask for sockets.
     pub(super) asked_on: RawFd,
 }
@@ -73,6 +74,9 @@ pub(super) unsafe fn keep(orders: &Orders<'_>) -> ! {
             Ok(keep) => keep,
             Err((stage, errno)) => {
                 tell(orders.status, Report::Failed { stage, errno });
+                if let Some(refuge) = orders.jail.as_ref().and_then(|jail| jail.refuge) {
+                    remove(refuge.as_ptr());
+                }
                 libc::_exit(1);
             }
         };
@@ -129,7 +133,7 @@ impl<'a> Keep<'a> {
             };
             // Kept where it outlives what was allocated before the fork.
             let mut refuge = [0_u8; MAX_REFUGE];
-            let path = orders.jail.as_ref().and_then(|jail| jail.refuge).unwrap_or_default();
+            let path = orders.jail.as_ref().and_then(|jail| jail.refuge).map_or(&[][..], CStr::to_bytes);
             for (slot, byte) in refuge.iter_mut().zip(path.iter().take(MAX_REFUGE - 1)) {
                 *slot = *byte;
             }
@@ -239,19 +243,14 @@ impl<'a> Keep<'a> {
         tell(self.orders.status, Report::Ended(ending));
     }
 
-    /// Ends with nothing left behind: where there is a directory to remove, as the program that does so.
+    /// Ends with nothing left behind.
     unsafe fn leave(&self) -> ! {
-        let path = self.refuge.as_ptr().cast();
-        let arguments = [c"rm".as_ptr(), c"-rf".as_ptr(), c"--".as_ptr(), path, ptr::null()];
-        let environment = [ptr::null()];
-        // SAFETY: both arrays end with a null pointer, and the path with a zero.
+        // SAFETY: the path ends with a zero.
         unsafe {
             if self.refuge.first() == Some(&0) {
                 libc::_exit(0);
             }
-            for program in [c"/bin/rm", c"/usr/bin/rm"] {
-                libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr());
-            }
+            remove(self.refuge.as_ptr().cast());
             libc::_exit(1)
         }
     }
@@ -279,6 +278,16 @@ impl<'a> Keep<'a> {
                 }
             }
         }
+    }
+}
+
+/// Becomes the program that removes a directory; returns if there is none such.
+unsafe fn remove(path: *const libc::c_char) {
+    let arguments = [c"rm".as_ptr(), c"-rf".as_ptr(), c"--".as_ptr(), path, ptr::null()];
+    let environment = [ptr::null()];
+    for program in [c"/bin/rm", c"/usr/bin/rm"] {
+        // SAFETY: both arrays end with a null pointer.
+        unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
     }
 }
 
