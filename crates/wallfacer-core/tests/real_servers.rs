@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use wallfacer_core::catalogue::{Catalogue, End, discover};
 use wallfacer_core::observe::{Answer, see};
 use wallfacer_core::run::{Call, execute};
-use wallfacer_core::target::{Command, Era, Protocol, Reach, Target, Version};
+use wallfacer_core::target::{Command, Confine, Era, Protocol, Reach, Required, Sandbox, Target, Version};
 use wallfacer_core::wire::{Connector, Server};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -120,10 +120,21 @@ fn check_both_eras(server: &Known) {
     check(server, Protocol::Fixed(Version::V2025_06_18), Version::V2025_06_18);
 }
 
-/// Connects as wished, lists, calls once, and sees nothing that should not be there.
+/// Connects as wished, with and without a sandbox around the server.
 fn check(known: &Known, wish: Protocol, spoken: Version) {
+    check_in(Sandbox::default(), known, wish, spoken);
+    if cfg!(target_os = "linux") {
+        let required = Required { observe: true, confine: true };
+        let sandbox = Sandbox { confine: Confine::Require, required, ..Sandbox::default() };
+        check_in(sandbox, known, wish, spoken);
+    }
+}
+
+/// Lists, calls once, and sees nothing that should not be there.
+fn check_in(sandbox: Sandbox, known: &Known, wish: Protocol, spoken: Version) {
     common::wait_for(async {
-        let mut connector = Connector::new(target(known, wish), common::environment());
+        let target = Target { sandbox, ..target(known, wish) };
+        let mut connector = Connector::new(target, common::environment());
         let (mut connection, server) = connector.open().await.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(server.protocol, spoken, "{wish:?}");
         let timeouts = connector.target().timeouts.clone();

@@ -11,6 +11,7 @@ use super::recording::{Mark, Recording, Taken};
 use crate::plan::{RawFrame, Step};
 use crate::target::Era;
 use crate::wire::{ConnectError, Connection, Connector, Fault, Happening, HeaderParams, Id, Outcome, Server};
+use crate::world::Traced;
 
 /// A stored case cannot keep us longer than this.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
@@ -27,6 +28,8 @@ const STOCKS: u32 = 24;
 pub struct Life {
     pub connection: Connection,
     pub server: Server,
+    /// What the server did until it could be spoken to; none where nobody watched.
+    pub startup: Option<Traced>,
 }
 
 impl Life {
@@ -34,11 +37,24 @@ impl Life {
     pub async fn start(connector: &mut Connector, headers: &HeaderParams) -> Result<Life, ConnectError> {
         let (mut connection, server) = connector.open().await?;
         connection.set_header_params(headers.clone());
-        Ok(Life { connection, server })
+        let startup = connection.vigil().is_kept().then(|| connection.settle_step());
+        Ok(Life { connection, server, startup })
     }
 
     /// Takes one step; all but [`Step::Restart`], which needs another life.
     pub async fn take(&mut self, step: &Step, patience: &Patience) -> Taken {
+        self.connection.begin_step();
+        let mut taken = self.perform(step, patience).await;
+        // Who waits in vain may wait for the network, and that is known even where nobody watches.
+        if self.connection.vigil().is_kept()
+            || taken.is_fatal() && self.connection.standing().observed.network
+        {
+            taken.traced = Some(self.connection.settle_step());
+        }
+        taken
+    }
+
+    async fn perform(&mut self, step: &Step, patience: &Patience) -> Taken {
         match step {
             Step::Call { method, params } => {
                 let timeout = patience.for_request(method, params);

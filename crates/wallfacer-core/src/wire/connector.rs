@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
-use tokio::net::TcpStream;
 use tokio::time::Instant;
-use wallfacer_process::{Process, Spec, Stdio as Pipes};
+use wallfacer_process::{Process, Spec, StartError, Stdio as Pipes};
 
 use super::connection::{Answered, Channel, Connection, Happening, Outcome};
 use super::dialect::Dialect;
@@ -22,7 +21,10 @@ use super::message::{Body, Content, ErrorObject, Incoming};
 use super::sample::{last_lines, sample, shortened};
 use super::server::{Remark, Server};
 use super::stdio::Stdio;
-use crate::target::{Command, Endpoint, EndpointKind, Era, Protocol, Reach, Shown, Target, Version};
+use crate::target::{
+    Command, Confine, Endpoint, EndpointKind, Era, Net, Protocol, Reach, Shown, Target, Version,
+};
+use crate::world::{Standing, Vigil, Way, World, way_to};
 
 /// A server that was only asked for its era gets this long to leave by itself.
 const PROBE_GRACE: Duration = Duration::from_millis(250);
@@ -39,6 +41,8 @@ pub struct Connector {
     target: Target,
     /// The environment that the server may inherit from.
     ambient: BTreeMap<OsString, OsString>,
+    world: World,
+    prepared: bool,
     agreed: Option<Agreed>,
 }
 
@@ -48,6 +52,7 @@ struct Agreed {
     version: Version,
     style: Style,
     remarks: Vec<Remark>,
+    standing: Standing,
 }
 
 /// What an answer says about the era of its server.
@@ -58,7 +63,23 @@ enum Sign {
 
 impl Connector {
     pub fn new(target: Target, ambient: BTreeMap<OsString, OsString>) -> Connector {
-        Connector { target, ambient, agreed: None }
+        let world = World::new(&target, &ambient);
+        Connector { target, ambient, world, prepared: false, agreed: None }
+    }
+
+    /// What the world of each life is made of.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The same, to be changed: it holds from the next life on.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// How far the server is confined and watched; none before the first life.
+    pub fn standing(&self) -> Option<&Standing> {
+        self.agreed.as_ref().map(|agreed| &agreed.standing)
     }
 
     pub fn target(&self) -> &Target {
@@ -72,19 +93,93 @@ impl Connector {
 
     /// Opens a connection: to a fresh process where the server is ours to start, else a new session.
     pub async fn open(&mut self) -> Result<(Connection, Server), ConnectError> {
-        let (connection, server, style) = match (&self.agreed, self.target.protocol) {
+        self.prepare().await?;
+        let (connection, server, style) = match self.open_inside().await {
+            Err(error) if self.may_do_without_walls(&error) => self.open_outside(&error).await?,
+            opened => opened?,
+        };
+        self.check(connection.standing())?;
+        let (version, remarks) = (server.protocol, server.remarks.clone());
+        let standing = connection.standing().clone();
+        self.agreed = Some(Agreed { version, style, remarks, standing });
+        Ok((connection, server))
+    }
+
+    /// Once, before anything is started: what must be had is there, and what must be downloaded is downloaded.
+    async fn prepare(&mut self) -> Result<(), ConnectError> {
+        if self.prepared {
+            return Ok(());
+        }
+        if let Some(why) = self.world.obstacle() {
+            return Err(ConnectError::Unmet { server: self.name(), why });
+        }
+        if let Some(command) = self.target.reach.command() {
+            let spec = self.spec(command);
+            self.world.fetch(&spec).await;
+        }
+        self.prepared = true;
+        Ok(())
+    }
+
+    /// Whether a life has what must be had, and no less than those before it: what was found harmless must stay so.
+    fn check(&self, standing: &Standing) -> Result<(), ConnectError> {
+        let sandbox = &self.target.sandbox;
+        let confined = sandbox.required.confine
+            || sandbox.confine == Confine::Require
+            || self.standing().is_some_and(Standing::is_confined);
+        let lacks = confined && !standing.is_confined();
+        if !lacks && (!sandbox.required.observe || standing.observed.calls) {
+            return Ok(());
+        }
+        let why = standing.remarks.last().cloned();
+        let why = why.unwrap_or_else(|| "this machine refuses it".to_owned());
+        Err(ConnectError::Unmet { server: self.name(), why })
+    }
+
+    fn may_do_without_walls(&self, error: &ConnectError) -> bool {
+        let by_the_walls = match error {
+            ConnectError::Start(error) => matches!(
+                error,
+                StartError::Execute { .. }
+                    | StartError::Stuck { .. }
+                    | StartError::Confine { .. }
+                    | StartError::Watch { .. }
+                    | StartError::WorkingDirectory { .. }
+                    | StartError::Setup { .. }
+            ),
+            ConnectError::Exited { .. } | ConnectError::Silent { .. } | ConnectError::Deaf { .. } => true,
+            _ => false,
+        };
+        by_the_walls && self.agreed.is_none() && self.world.has_walls() && self.world.may_do_without()
+    }
+
+    /// A server that does not work in the sandbox is no broken server, if it works without.
+    async fn open_outside(
+        &mut self,
+        error: &ConnectError,
+    ) -> Result<(Connection, Server, Style), ConnectError> {
+        let said = error.to_string();
+        let first = shortened(said.lines().next().unwrap_or_default(), WORDS);
+        let outside = self.world.without_walls(format!("it does not start in the sandbox ({first})"));
+        let inside = std::mem::replace(&mut self.world, outside);
+        let opened = self.open_inside().await;
+        if opened.is_err() {
+            self.world = inside;
+        }
+        opened
+    }
+
+    async fn open_inside(&self) -> Result<(Connection, Server, Style), ConnectError> {
+        Ok(match (&self.agreed, self.target.protocol) {
             (Some(agreed), _) => {
-                let Agreed { version, style, remarks } = agreed.clone();
+                let Agreed { version, style, remarks, .. } = agreed.clone();
                 let (connection, mut server) = self.open_as(version, style).await?;
                 server.remarks = remarks;
                 (connection, server, style)
             }
             (None, Protocol::Fixed(version)) => self.open_fixed(version).await?,
             (None, Protocol::Auto) => self.open_newest().await?,
-        };
-        let (version, remarks) = (server.protocol, server.remarks.clone());
-        self.agreed = Some(Agreed { version, style, remarks });
-        Ok((connection, server))
+        })
     }
 
     /// Opens the conversation in a version and a transport that are known.
@@ -332,22 +427,32 @@ impl Connector {
     }
 
     async fn channel(&self, version: Version, style: Style) -> Result<Connection, ConnectError> {
-        let channel = match &self.target.reach {
+        let (channel, vigil) = match &self.target.reach {
             Reach::Command(command) => {
-                let (process, pipes) = self.start(command)?;
-                Channel::Stdio(Stdio::new(process, pipes, self.target.bounds.line_bytes))
+                let (process, pipes, vigil) = self.world.start(&self.spec(command))?;
+                (Channel::Stdio(Stdio::new(process, pipes, self.target.bounds.line_bytes)), vigil)
             }
-            Reach::Url(endpoint) => Channel::Http(Box::new(self.http(endpoint, version, style).await?), None),
+            Reach::Url(endpoint) => {
+                let http = self.http(endpoint, version, style, Way::default()).await?;
+                (Channel::Http(Box::new(http), None), Vigil::none(self.world.remarks().to_vec()))
+            }
             Reach::Both { command, endpoint } => {
-                let process = self.start_listener(command, endpoint).await?;
-                Channel::Http(Box::new(self.http(endpoint, version, style).await?), Some(process))
+                let (process, vigil) = self.start_listener(command, endpoint).await?;
+                let http = self.http(endpoint, version, style, way_to(&process)).await?;
+                (Channel::Http(Box::new(http), Some(process)), vigil)
             }
         };
-        Ok(Connection::new(channel, Dialect::new(version), &self.target.bounds))
+        Ok(Connection::new(channel, vigil, Dialect::new(version), &self.target.bounds))
     }
 
-    async fn http(&self, endpoint: &Endpoint, version: Version, style: Style) -> Result<Http, ConnectError> {
-        let mut http = Http::new(endpoint, style, &self.target.bounds)?;
+    async fn http(
+        &self,
+        endpoint: &Endpoint,
+        version: Version,
+        style: Style,
+        way: Way,
+    ) -> Result<Http, ConnectError> {
+        let mut http = Http::new(endpoint, style, &self.target.bounds, way)?;
         // Only the modern era names its version from the first request on.
         if version.era() == Era::Modern {
             http.agree(version);
@@ -397,26 +502,33 @@ impl Connector {
         }
     }
 
-    fn start(&self, command: &Command) -> Result<(Process, Pipes), ConnectError> {
-        let spec = Spec {
+    fn spec(&self, command: &Command) -> Spec {
+        Spec {
             args: command.args.clone(),
             env: command.environment.resolve(self.ambient.clone()),
             cwd: command.cwd.clone(),
             ..Spec::new(command.program.clone())
-        };
-        Ok(Process::start(&spec)?)
+        }
     }
 
     /// Starts a server that listens, and waits until it does.
-    async fn start_listener(&self, command: &Command, endpoint: &Endpoint) -> Result<Process, ConnectError> {
+    async fn start_listener(
+        &self,
+        command: &Command,
+        endpoint: &Endpoint,
+    ) -> Result<(Process, Vigil), ConnectError> {
         let address = Address::parse(&endpoint.url).map_err(|error| ConnectError::Setup(error.into()))?;
-        self.await_free(&address).await?;
-        let (process, pipes) = self.start(command)?;
+        // In a network of its own every port is free.
+        if !self.world.has_walls() || self.target.sandbox.net == Net::Host {
+            self.await_free(&address).await?;
+        }
+        let (process, pipes, vigil) = self.world.start(&self.spec(command))?;
+        let way = way_to(&process);
         tokio::spawn(drain(pipes));
         let deadline = Instant::now() + self.target.timeouts.startup;
         loop {
-            if listens(&address, deadline).await {
-                return Ok(process);
+            if listens(&address, &way, deadline).await {
+                return Ok((process, vigil));
             }
             let server = self.started_as();
             tokio::select! {
@@ -438,7 +550,7 @@ impl Connector {
     /// What listens already would answer in the place of the server that is to be started.
     async fn await_free(&self, address: &Address) -> Result<(), ConnectError> {
         let deadline = Instant::now() + PORT_RELEASE;
-        while listens(address, Instant::now() + PORT_RELEASE).await {
+        while listens(address, &Way::default(), Instant::now() + PORT_RELEASE).await {
             if Instant::now() >= deadline {
                 return Err(ConnectError::Taken { server: self.started_as(), url: self.name() });
             }
@@ -527,8 +639,8 @@ fn telling(first: ConnectError, second: ConnectError) -> ConnectError {
     }
 }
 
-async fn listens(address: &Address, deadline: Instant) -> bool {
-    let connecting = TcpStream::connect((address.host.as_str(), address.port));
+async fn listens(address: &Address, way: &Way, deadline: Instant) -> bool {
+    let connecting = way.connect(&address.host, address.port);
     tokio::time::timeout_at(deadline, connecting).await.is_ok_and(|connected| connected.is_ok())
 }
 

@@ -28,6 +28,9 @@ pub enum ConnectError {
         "`{server}` was not started, for something listens at {url} already; stop that, or leave the command away to test it"
     )]
     Taken { server: String, url: String },
+    /// What the user demands of the server's world cannot be had.
+    #[error("`{server}` is not tested, for what --sandbox or --require demands cannot be had: {why}")]
+    Unmet { server: String, why: String },
     #[error("{}", malformed(server, method, faults, sample))]
     Malformed { server: String, method: &'static str, faults: Faults, sample: String },
     #[error("`{server}` refused `{method}`: {message} (code {code}){}", refusal_advice(method, *code))]

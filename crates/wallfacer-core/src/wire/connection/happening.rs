@@ -12,6 +12,7 @@ use crate::wire::frame::FrameLog;
 use crate::wire::http::HttpError;
 use crate::wire::message::Incoming;
 use crate::wire::strays::Strays;
+use crate::world::Traced;
 
 /// The head of an HTTP response.
 #[derive(Debug, Clone)]
@@ -69,4 +70,6 @@ pub struct Farewell {
     pub process: Option<ProcessEnded>,
     pub strays: Strays,
     pub frames: FrameLog,
+    /// What the server did after the last step, up to its end; none where nobody watched.
+    pub traced: Option<Traced>,
 }

@@ -27,6 +27,7 @@ use super::message::Incoming;
 use super::stdio::Stdio;
 use super::strays::{SplitLines, Strays};
 use crate::target::{Bounds, Era};
+use crate::world::{Standing, Traced, Vigil};
 
 pub use happening::{Answered, Closed, Farewell, Happening, Head, Outcome};
 
@@ -44,6 +45,7 @@ pub type Ticket = i64;
 #[derive(Debug)]
 pub struct Connection {
     channel: Channel,
+    vigil: Vigil,
     opened: Instant,
     bounds: Bounds,
     frames: FrameLog,
@@ -100,9 +102,10 @@ struct Waiting {
 }
 
 impl Connection {
-    pub(super) fn new(channel: Channel, dialect: Dialect, bounds: &Bounds) -> Connection {
+    pub(super) fn new(channel: Channel, vigil: Vigil, dialect: Dialect, bounds: &Bounds) -> Connection {
         Connection {
             channel,
+            vigil,
             opened: Instant::now(),
             bounds: bounds.clone(),
             frames: FrameLog::new(bounds),
@@ -144,6 +147,30 @@ impl Connection {
             Channel::Stdio(stdio) => Some(stdio.process()),
             Channel::Http(_, process) => process.as_ref(),
         }
+    }
+
+    /// How far the server is confined and watched.
+    pub fn standing(&self) -> &Standing {
+        &self.vigil.standing
+    }
+
+    /// The watch over this server's life.
+    pub fn vigil(&self) -> &Vigil {
+        &self.vigil
+    }
+
+    /// What the server does from here on it does for the step that is now taken.
+    pub fn begin_step(&mut self) {
+        self.vigil.begin();
+    }
+
+    /// What the server did since the step before.
+    pub fn settle_step(&mut self) -> Traced {
+        let process = match &self.channel {
+            Channel::Stdio(stdio) => Some(stdio.process()),
+            Channel::Http(_, process) => process.as_ref(),
+        };
+        self.vigil.settle(process)
     }
 
     /// How messages travel, in words.
@@ -343,8 +370,8 @@ impl Connection {
             };
             let _too_slow_is_no_matter = tokio::time::timeout(FAREWELL, ended).await;
         }
-        let process = match self.channel {
-            Channel::Stdio(mut stdio) => {
+        let process = match &mut self.channel {
+            Channel::Stdio(stdio) => {
                 stdio.close_input();
                 Some(stdio.process().end(grace).await)
             }
@@ -355,7 +382,8 @@ impl Connection {
             }
             Channel::Http(_, None) => None,
         };
-        Farewell { process, strays: self.strays, frames: self.frames }
+        let traced = self.vigil.is_kept().then(|| self.settle_step());
+        Farewell { process, strays: self.strays, frames: self.frames, traced }
     }
 
     fn send_request(

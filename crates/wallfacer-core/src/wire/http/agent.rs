@@ -14,10 +14,10 @@ use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use super::address::Address;
+use crate::world::Way;
 
 /// A host that neither accepts nor refuses a connection would otherwise cost the whole call.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -44,6 +44,7 @@ pub struct Agent {
     authority: String,
     host: String,
     port: u16,
+    way: Way,
     tls: Option<Arc<ClientConfig>>,
     idle: Mutex<Vec<SendRequest<Full<Bytes>>>>,
 }
@@ -53,7 +54,7 @@ pub struct Agent {
 pub struct Loan(SendRequest<Full<Bytes>>);
 
 impl Agent {
-    pub fn new(address: &Address) -> Result<Agent, HttpError> {
+    pub fn new(address: &Address, way: Way) -> Result<Agent, HttpError> {
         let tls = match address.tls {
             true => Some(tls_config(&address.authority)?),
             false => None,
@@ -62,6 +63,7 @@ impl Agent {
             authority: address.authority.clone(),
             host: address.host.clone(),
             port: address.port,
+            way,
             tls,
             idle: Mutex::new(Vec::new()),
         })
@@ -99,7 +101,7 @@ impl Agent {
 
     async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, HttpError> {
         let unreachable = |reason: String| HttpError::Connect { authority: self.authority.clone(), reason };
-        let connecting = TcpStream::connect((self.host.as_str(), self.port));
+        let connecting = self.way.connect(&self.host, self.port);
         let stream = match tokio::time::timeout(CONNECT_LIMIT, connecting).await {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) => return Err(unreachable(plain(&error))),

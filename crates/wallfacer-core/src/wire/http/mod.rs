@@ -24,6 +24,7 @@ use agent::Agent;
 use exchange::Exchange;
 
 use crate::target::{Bounds, Endpoint, Era, Version};
+use crate::world::Way;
 
 /// Arrivals that wait to be looked at; a server that says more is slowed down, not buffered.
 const QUEUE: usize = 256;
@@ -68,7 +69,7 @@ pub enum SetupError {
 }
 
 impl Http {
-    pub fn new(endpoint: &Endpoint, style: Style, bounds: &Bounds) -> Result<Http, SetupError> {
+    pub fn new(endpoint: &Endpoint, style: Style, bounds: &Bounds, way: Way) -> Result<Http, SetupError> {
         let address = Address::parse(&endpoint.url)?;
         let mut own_headers = HeaderMap::new();
         if let Some(value) =
@@ -83,7 +84,7 @@ impl Http {
         }
         let (reports, arrivals) = mpsc::channel(QUEUE);
         Ok(Http {
-            agent: Arc::new(Agent::new(&address)?),
+            agent: Arc::new(Agent::new(&address, way)?),
             post_to: address.path.clone(),
             address,
             own_headers,

@@ -1,0 +1,70 @@
+//! What became of the wishes for a server's world.
+
+use std::path::PathBuf;
+
+use wallfacer_process::{Confinement, Rung};
+
+use crate::target::Net;
+
+/// How far a server is confined and watched, and why not further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    pub rung: Rung,
+    pub net: Net,
+    pub observed: Observed,
+    /// Where the canaries lie, as the server sees it; none without canaries.
+    pub home: Option<PathBuf>,
+    /// What stood in the way of more; empty where everything wished for is there.
+    pub remarks: Vec<String>,
+}
+
+/// What of a server's doing is seen. What is not seen is not known: it is not clean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// Every call into the system: files, sockets, programs.
+    pub calls: bool,
+    /// Which files are other than before.
+    pub files: bool,
+    /// What was sent out, and to whom.
+    pub network: bool,
+}
+
+impl Standing {
+    /// Of a server that nothing confines and nobody watches.
+    pub fn open(remarks: Vec<String>) -> Self {
+        Self { rung: Rung::Unconfined, net: Net::Host, observed: Observed::default(), home: None, remarks }
+    }
+
+    pub(super) fn of(confinement: &Confinement, net: &Net, observed: Observed) -> Self {
+        let unplanted =
+            confinement.unplanted.iter().map(|path| format!("{} could not be planted", path.display()));
+        // A fence knows no sink: what it does not allow, it refuses.
+        let net = match confinement.rung {
+            Rung::Overlay | Rung::ReadOnly => net.clone(),
+            Rung::Fence => Net::Deny,
+            Rung::OtherHome | Rung::Unconfined => Net::Host,
+        };
+        Self {
+            rung: confinement.rung,
+            net,
+            observed,
+            home: confinement.home.clone(),
+            remarks: confinement.why.iter().cloned().chain(unplanted).collect(),
+        }
+    }
+
+    pub fn is_confined(&self) -> bool {
+        is_confining(self.rung)
+    }
+
+    /// Whether nothing that the server does can leave its world, so that all of it may be called. Behind a fence what it
+    /// was given can still be lost.
+    pub fn is_harmless(&self) -> bool {
+        matches!(self.rung, Rung::Overlay | Rung::ReadOnly) && self.net.is_closed()
+    }
+}
+
+/// Whether a rung keeps a server from what is none of its business.
+pub(super) fn is_confining(rung: Rung) -> bool {
+    matches!(rung, Rung::Overlay | Rung::ReadOnly | Rung::Fence)
+}
