@@ -2,7 +2,9 @@
 //! Pure from here on.
 
 mod answer;
+mod effects;
 mod examination;
 
 pub use answer::{Answer, Observation, Seen, observe, see};
+pub use effects::{BadNoise, Contact, Effects, Executed, Noise, Place, Places, Tokens, Touch, Whose, gather};
 pub use examination::Examination;

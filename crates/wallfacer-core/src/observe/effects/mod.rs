@@ -1,0 +1,26 @@
+//! What the kernel and the network saw of a step in, [`Effects`] out: what the server did to the world, without the
+//! noise of the runtime that it is written in.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `place` | where a path lies: among canaries, in the declared scope, at home … |
+//! | `noise` | what every program of a runtime does, by list and by what was learned |
+//! | `deeds` | one event → what it does to which file |
+//! | `contact` | flows and connects → whom the server reached |
+//! | `gather` | all of a step → its [`Effects`] |
+//! | `tokens` | bytes → the canary whose content is among them |
+
+mod contact;
+mod deeds;
+mod gather;
+mod noise;
+mod place;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+pub use contact::Contact;
+pub use gather::{Effects, Executed, Touch, Whose, gather};
+pub use noise::{BadNoise, Noise};
+pub use place::{Place, Places};
+pub use tokens::Tokens;
