@@ -14,13 +14,19 @@ use wallfacer_core::target::{Command, Reach, Target};
 use wallfacer_core::wire::Connector;
 use wallfacer_fixtures::{Flaw, Renaming, flaws};
 
-const PATIENCE: Duration = Duration::from_secs(1);
+/// For servers that answer all the time, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// For those that do not: each silence is waited for several times.
+const SHORT_PATIENCE: Duration = Duration::from_secs(1);
 const STARTUP: Duration = Duration::from_secs(60);
-const ITERATIONS: usize = 120;
+/// Too few for one call to be made many times, which shows whether anything grows.
+const ITERATIONS: usize = 96;
+/// Enough for that.
+const GROWTH_ITERATIONS: usize = 120;
 /// More than the longest text that any flaw needs.
 const MAX_BYTES: usize = 128 << 10;
 /// Rows at a time: most of the time is spent waiting for servers that are silent.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 16;
 const RENAMING: u64 = 7;
 /// The value that must not be shown.
 const TOKEN: &str = "tok-4f9a8b7c6d5e4f3a";
@@ -34,6 +40,10 @@ const OF_FRAMES: [&str; 7] = [
     "mute-after-half-line",
     "ignores-garbage",
 ];
+/// Flaws with silences that are none of what is expected of them.
+const SILENT: [&str; 4] = ["sleeps-as-asked", "slow-with-length", "hang-in-company", "wrong-id-on-one-value"];
+/// Flaws that show only when one call is made many times.
+const OF_MANY_CALLS: [&str; 4] = ["memory-growth", "file-growth", "child-growth", "bounded-cache"];
 /// One of each kind, for what is tried in many ways.
 const ONE_OF_EACH: [&str; 9] = [
     "crash-on-nested-maximum",
@@ -157,10 +167,11 @@ fn run(flaw: &Flaw, way: Way) -> Fuzzed {
     command.environment.set.insert("WALLFACER_FIXTURE_TOKEN".to_owned(), TOKEN.to_owned());
     let reach = if way.http { common::listening(command, url) } else { Reach::Command(command) };
     let mut target = Target::new(reach);
-    target.timeouts.call = PATIENCE;
+    let silent = SILENT.contains(&flaw.name) || flaw.expected.iter().any(|row| row.kind == "hang");
+    target.timeouts.call = if silent && !way.fixed { SHORT_PATIENCE } else { PATIENCE };
     target.timeouts.startup = STARTUP;
     let options = FuzzOptions {
-        iterations: ITERATIONS,
+        iterations: if OF_MANY_CALLS.contains(&flaw.name) { GROWTH_ITERATIONS } else { ITERATIONS },
         max_bytes: MAX_BYTES,
         workers: way.workers,
         in_flight: way.in_flight,

@@ -77,6 +77,8 @@ pub struct Planner {
 struct ToolPlan {
     name: String,
     schema: Schema,
+    /// The arguments that are declared as texts.
+    texts: Vec<String>,
     pool: Pool,
     made: usize,
     succeeded: bool,
@@ -107,6 +109,7 @@ impl Planner {
                 Ok(schema) => plans.push(ToolPlan {
                     name: tool.name.clone(),
                     schema,
+                    texts: texts(tool),
                     pool: Pool::new(),
                     made: 0,
                     succeeded: false,
@@ -196,7 +199,7 @@ impl Planner {
     }
 
     fn make(&mut self, next: Next) -> Round {
-        let Planner { options, tools, .. } = self;
+        let Planner { options, tools, shared, .. } = self;
         let mut cases = Vec::new();
         for plan in tools.iter_mut().filter(|plan| !plan.stopped) {
             let left = options.iterations.saturating_sub(plan.made);
@@ -209,7 +212,7 @@ impl Planner {
             let mut made = match next {
                 Next::Examples(0) => plan.examples(options.seed, OPENING),
                 Next::Examples(_) if plan.succeeded => Vec::new(),
-                Next::Examples(_) => plan.valid(options.seed, OPENING),
+                Next::Examples(_) => plan.guesses(options.seed, OPENING, shared),
                 Next::Boundary if options.mode == Mode::Adversarial => Vec::new(),
                 Next::Boundary => plan.boundary(options.seed),
                 Next::Invalid | Next::Adversarial if options.mode == Mode::Conform => Vec::new(),
@@ -241,9 +244,24 @@ impl ToolPlan {
     }
 
     fn valid(&self, seed: u64, count: usize) -> Vec<Case> {
+        self.drawn(seed, count, &self.pool)
+    }
+
+    /// Valid arguments whose texts are, mostly, what other tools returned: an id need not have the same name here.
+    fn guesses(&self, seed: u64, count: usize, returned: &[Lesson]) -> Vec<Case> {
+        let mut pool = self.pool.clone();
+        let texts = || returned.iter().filter(|lesson| lesson.value.is_string());
+        for field in &self.texts {
+            texts()
+                .for_each(|lesson| pool.add_for_path(&format!("/{}", escaped(field)), lesson.value.clone()));
+        }
+        self.drawn(seed, count, &pool)
+    }
+
+    fn drawn(&self, seed: u64, count: usize, pool: &Pool) -> Vec<Case> {
         let draw = |number: usize| {
             let seed = self.seed(seed, self.made + number);
-            let value = self.schema.valid(&mut Choices::seeded(seed), &self.pool).ok()?;
+            let value = self.schema.valid(&mut Choices::seeded(seed), pool).ok()?;
             Some(self.case(value, Intent::Valid, seed))
         };
         (0..count).filter_map(draw).collect()
@@ -322,6 +340,11 @@ impl ToolPlan {
             .update(&(number as u64).to_le_bytes());
         u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().expect("eight bytes"))
     }
+}
+
+fn texts(tool: &Tool) -> Vec<String> {
+    let arguments = tool.arguments().into_iter().filter(|argument| argument.kind == Some("string"));
+    arguments.map(|argument| argument.name.to_owned()).collect()
 }
 
 /// At least one, where there is any.

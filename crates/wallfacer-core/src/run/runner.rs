@@ -17,6 +17,8 @@ use crate::wire::{Answered, Closed, ConnectError, Connector, Happening, HeaderPa
 const MEMORY: usize = 128;
 /// How long after its answer a server may die of it.
 const LATE_DEATH_MS: u64 = 300;
+/// How often a late death is hunted in vain; a server that dies of nothing in particular would keep us for ever.
+const MAX_VAIN_HUNTS: usize = 2;
 /// Cases that are performed again, alone, because something came astray while they had company.
 const MAX_DOUBTFUL: usize = 256;
 /// How long a server may take to leave before it is made to.
@@ -31,6 +33,8 @@ pub struct Runner {
     life: Option<Life>,
     /// Where the notifications begin that belong to the next answer.
     mark: Mark,
+    /// Late deaths that no call explained.
+    vain_hunts: usize,
     /// How many servers were started so far.
     pub lives: u64,
 }
@@ -68,7 +72,7 @@ impl Runner {
     pub fn new(connector: Connector, catalogue: &Catalogue, patience: Patience) -> Runner {
         let marked = catalogue.tools.entries.iter().filter(|tool| !tool.header_params.is_empty());
         let headers = marked.map(|tool| (tool.name.clone(), tool.header_params.clone())).collect();
-        Runner { connector, headers, patience, life: None, mark: Mark::default(), lives: 0 }
+        Runner { connector, headers, patience, life: None, mark: Mark::default(), vain_hunts: 0, lives: 0 }
     }
 
     pub fn patience(&self) -> &Patience {
@@ -162,8 +166,7 @@ impl Runner {
             let alone = waiting.front().is_some_and(|index| cases[*index].single_call().is_none());
             if alone && flights.is_empty() {
                 let index = waiting.pop_front().expect("just seen");
-                let recording = self.perform(&cases[index], &self.patience.clone()).await?;
-                foreman.take(index, &cases[index], recording);
+                self.perform_again(cases, index, &mut finished, foreman).await?;
                 continue;
             }
             if waiting.is_empty() && flights.is_empty() {
@@ -185,18 +188,22 @@ impl Runner {
                 Happening::Deadline if self.let_go(cases, &mut flights, foreman) => {}
                 stuck => {
                     let closed = if let Happening::Closed(closed) = stuck { Some(closed) } else { None };
+                    let death = closed.clone().and_then(|closed| self.death(closed));
                     self.kill();
                     let suspects: Vec<usize> =
                         std::mem::take(&mut flights).into_values().map(|flight| flight.index).collect();
-                    let blamed = self.blame(cases, &suspects, &finished, foreman).await?;
+                    let earlier = std::mem::take(&mut finished);
+                    let blamed = self.blame(cases, &suspects, &earlier, &mut finished, foreman).await?;
                     if !blamed {
-                        let suspects =
-                            if suspects.is_empty() { finished.iter().copied().collect() } else { suspects };
+                        // Of all that the server was asked together it may die again.
+                        if let (Some(death), Some(first)) = (death, suspects.first()) {
+                            foreman.take(*first, &cases[*first], death);
+                        }
+                        let suspects = if suspects.is_empty() { earlier.into() } else { suspects };
                         unexplained.push(Unexplained { suspects, closed });
                         // What only company does would come again and again, and each time cost a time limit.
                         in_flight = 1;
                     }
-                    finished.clear();
                 }
             }
         }
@@ -206,11 +213,50 @@ impl Runner {
             let suspects = finished.iter().copied().collect();
             unexplained.push(Unexplained { suspects, closed: Some(closed) });
         }
+        finished.clear();
         for index in doubtful.into_iter().take(MAX_DOUBTFUL) {
-            let recording = self.perform(&cases[index], &self.patience.clone()).await?;
-            foreman.take(index, &cases[index], recording);
+            self.perform_again(cases, index, &mut finished, foreman).await?;
         }
         Ok(unexplained)
+    }
+
+    /// The end of the current server, as a call sees it that waits in vain.
+    fn death(&self, closed: Closed) -> Option<Recording> {
+        let gone = Taken::awaited("tools/call", Happening::Closed(closed), Duration::ZERO);
+        self.life.as_ref().map(|life| life.finish(vec![gone]))
+    }
+
+    /// Performs a case alone, behind others that the same server was asked. A server that ends meanwhile may do so because
+    /// of one of those, so a fresh one is asked too. True when something was seen to end or silence the server.
+    async fn perform_again(
+        &mut self,
+        cases: &[Case],
+        index: usize,
+        before: &mut VecDeque<usize>,
+        foreman: &mut dyn Foreman,
+    ) -> Result<bool, ConnectError> {
+        let (case, patience) = (&cases[index], self.patience.clone());
+        let mut recording = self.perform(case, &patience).await?;
+        let mut explained = false;
+        if !before.is_empty() && recording.steps.iter().any(is_death) {
+            let earlier = std::mem::take(before);
+            let alone = self.perform_fresh(case, &patience).await?;
+            let guilty = alone.steps.iter().any(is_death);
+            explained = guilty || self.blame_late(cases, &earlier, foreman).await?;
+            // What neither does alone is a matter of all of them, so the recording stays as it was.
+            if explained {
+                recording = alone;
+            }
+            self.rest().await;
+        } else {
+            remember(before, index);
+        }
+        if self.life.is_none() {
+            before.clear();
+        }
+        explained |= recording.steps.iter().any(explains_silence);
+        foreman.take(index, case, recording);
+        Ok(explained)
     }
 
     /// How the server ended, where it dies now that all is answered, of something that it was asked.
@@ -305,26 +351,31 @@ impl Runner {
         Recording { steps: vec![taken], stderr: None }
     }
 
-    /// Makes the calls in question again, one by one. True when one of them explains what happened.
+    /// Makes the calls in question again, one by one. True when one of them, or of the earlier ones, explains what
+    /// happened. What the server that is left was asked goes into `finished`.
     async fn blame(
         &mut self,
         cases: &[Case],
         suspects: &[usize],
-        finished: &VecDeque<usize>,
+        earlier: &VecDeque<usize>,
+        finished: &mut VecDeque<usize>,
         foreman: &mut dyn Foreman,
     ) -> Result<bool, ConnectError> {
         let mut explained = false;
-        let patience = self.patience.clone();
         for index in suspects {
-            if !foreman.wants(*index, &cases[*index]) {
+            if foreman.wants(*index, &cases[*index]) {
+                explained |= self.perform_again(cases, *index, finished, foreman).await?;
+            } else {
                 explained = true;
-                continue;
             }
-            let recording = self.perform(&cases[*index], &patience).await?;
-            explained |= recording.steps.iter().any(explains_silence);
-            foreman.take(*index, &cases[*index], recording);
         }
-        if explained { Ok(true) } else { self.blame_late(cases, finished, foreman).await }
+        if explained {
+            return Ok(true);
+        }
+        let late = self.blame_late(cases, earlier, foreman).await?;
+        self.rest().await;
+        finished.clear();
+        Ok(late)
     }
 
     /// A server may answer first and die after. What was answered last is made again, half of it at a time, until one
@@ -335,6 +386,9 @@ impl Runner {
         finished: &VecDeque<usize>,
         foreman: &mut dyn Foreman,
     ) -> Result<bool, ConnectError> {
+        if self.vain_hunts >= MAX_VAIN_HUNTS {
+            return Ok(false);
+        }
         let mut suspects: Vec<usize> = finished.iter().copied().collect();
         while suspects.len() > 1 {
             let later = suspects.split_off(suspects.len() / 2);
@@ -349,6 +403,8 @@ impl Runner {
         let dies = recording.steps.iter().any(Taken::is_fatal);
         if dies {
             foreman.take(*index, &case, recording);
+        } else {
+            self.vain_hunts += 1;
         }
         Ok(dies)
     }
@@ -375,6 +431,11 @@ impl Runner {
 /// Alone too it was fatal, or was answered in a way that nobody could match to it among others.
 fn explains_silence(taken: &Taken) -> bool {
     taken.is_fatal() || matches!(taken.outcome, Some(Outcome::Broken { .. }))
+}
+
+/// The server went away.
+fn is_death(taken: &Taken) -> bool {
+    taken.closed.is_some() || matches!(taken.outcome, Some(Outcome::Lost(_)))
 }
 
 fn remember(finished: &mut VecDeque<usize>, index: usize) {
