@@ -16,6 +16,8 @@ pub(super) enum Deed {
     /// It may be written to: whether it was is for others to tell.
     OpenToWrite,
     Delete,
+    /// It is somewhere else.
+    Move,
     /// A socket in the file system is spoken to.
     Reach,
 }
@@ -42,7 +44,7 @@ pub(super) fn deeds(event: &Event) -> Vec<(Deed, PathBuf)> {
         }
         Kind::Unlink { location } | Kind::RemoveDirectory { location } => one(Deed::Delete, location),
         Kind::Rename { from, to } => {
-            vec![(Deed::Delete, tidy(&from.path())), (Deed::Write, tidy(&to.path()))]
+            vec![(Deed::Move, tidy(&from.path())), (Deed::Write, tidy(&to.path()))]
         }
         Kind::Link { to, .. } => one(Deed::Write, to),
         Kind::MakeDirectory { location }

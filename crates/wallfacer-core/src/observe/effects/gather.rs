@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use wallfacer_process::jail::{Effect, Entry};
+use wallfacer_process::jail::{Change, Effect, Entry};
 use wallfacer_process::sink::Flow;
 use wallfacer_process::trace::{Event, Kind, Outcome};
 
@@ -26,8 +26,10 @@ pub struct Effects {
     pub writes: BTreeSet<Touch>,
     /// Of those, the ones that were not there before.
     pub creates: BTreeSet<Touch>,
-    /// Files that are gone.
+    /// Files that are gone, or as good as gone: nothing is left in them.
     pub deletes: BTreeSet<Touch>,
+    /// Files that are somewhere else now.
+    pub moves: BTreeSet<Touch>,
     /// Files that were opened to be written to; whether anything was written is not known.
     pub opened_to_write: BTreeSet<Touch>,
     /// Sockets in the file system that were spoken to.
@@ -114,7 +116,7 @@ impl Gatherer<'_> {
                             _ => drop(last.insert(path, deed)),
                         }
                     }
-                    Deed::Delete => drop(last.insert(path, Deed::Delete)),
+                    Deed::Delete | Deed::Move => drop(last.insert(path, deed)),
                 }
             }
         }
@@ -124,7 +126,7 @@ impl Gatherer<'_> {
             .filter(|(deed, _)| changes(*deed))
             .map(|(_, path)| path)
             .collect();
-        let mut changed: BTreeMap<&Path, Effect> = BTreeMap::new();
+        let mut changed: BTreeMap<&Path, &Change> = BTreeMap::new();
         for change in &traced.changes {
             let ours = last.contains_key(&change.path)
                 || !elsewhere.contains(&change.path) && (whose == Whose::Call) == traced.call.is_some();
@@ -132,11 +134,12 @@ impl Gatherer<'_> {
             let told = change.effect != Effect::Touched
                 && (change.entry != Entry::Directory || change.effect != Effect::Modified);
             if ours && told {
-                changed.insert(&change.path, change.effect);
+                changed.insert(&change.path, change);
             }
         }
         for (path, deed) in &last {
             match deed {
+                Deed::Move if !made.contains(path) => self.note_write(path, |effects| &mut effects.moves),
                 _ if changed.contains_key(path.as_path()) => {}
                 Deed::Write => self.note_write(path, |effects| &mut effects.writes),
                 Deed::Delete if !made.contains(path) => {
@@ -146,9 +149,13 @@ impl Gatherer<'_> {
                 _ => {}
             }
         }
-        for (path, effect) in changed {
-            match effect {
+        for (path, change) in changed {
+            match change.effect {
+                Effect::Deleted if last.get(path) == Some(&Deed::Move) => {}
                 Effect::Deleted => self.note_write(path, |effects| &mut effects.deletes),
+                Effect::Modified if change.bytes == 0 => {
+                    self.note_write(path, |effects| &mut effects.deletes);
+                }
                 Effect::Created => {
                     self.note_write(path, |effects| &mut effects.writes);
                     self.note_write(path, |effects| &mut effects.creates);
@@ -238,7 +245,7 @@ impl Gatherer<'_> {
 }
 
 fn changes(deed: Deed) -> bool {
-    matches!(deed, Deed::Write | Deed::OpenToWrite | Deed::Delete)
+    matches!(deed, Deed::Write | Deed::OpenToWrite | Deed::Delete | Deed::Move)
 }
 
 /// Whether an event can make a file that was not there.
@@ -256,12 +263,13 @@ fn may_make(event: &Event) -> bool {
 impl Effects {
     /// Everything that was done here and there.
     pub fn add(&mut self, other: &Effects) {
-        let touches: [fn(&mut Effects) -> &mut BTreeSet<Touch>; 7] = [
+        let touches: [fn(&mut Effects) -> &mut BTreeSet<Touch>; 8] = [
             |effects| &mut effects.reads,
             |effects| &mut effects.lists,
             |effects| &mut effects.writes,
             |effects| &mut effects.creates,
             |effects| &mut effects.deletes,
+            |effects| &mut effects.moves,
             |effects| &mut effects.opened_to_write,
             |effects| &mut effects.sockets,
         ];
@@ -292,7 +300,8 @@ impl Effects {
 
     /// The secrets that were touched: canaries, and what holds power over the machine.
     pub fn secrets(&self) -> impl Iterator<Item = &Touch> {
-        let all = [&self.reads, &self.writes, &self.deletes, &self.opened_to_write, &self.sockets];
+        let all =
+            [&self.reads, &self.writes, &self.deletes, &self.moves, &self.opened_to_write, &self.sockets];
         all.into_iter().flatten().filter(|touch| matches!(touch.place, Place::Canary | Place::Sensitive))
     }
 
@@ -303,8 +312,15 @@ impl Effects {
 
     /// Whether anything is left when noise is taken away.
     pub fn is_empty(&self) -> bool {
-        let touches =
-            [&self.reads, &self.lists, &self.writes, &self.deletes, &self.opened_to_write, &self.sockets];
+        let touches = [
+            &self.reads,
+            &self.lists,
+            &self.writes,
+            &self.deletes,
+            &self.moves,
+            &self.opened_to_write,
+            &self.sockets,
+        ];
         touches.iter().all(|list| list.is_empty())
             && self.connects.is_empty()
             && self.names.is_empty()

@@ -8,6 +8,7 @@
 //! | `deeds` | one event → what it does to which file |
 //! | `contact` | flows and connects → whom the server reached |
 //! | `gather` | all of a step → its [`Effects`] |
+//! | `shown` | effects → JSON |
 //! | `tokens` | bytes → the canary whose content is among them |
 
 mod contact;
@@ -15,6 +16,7 @@ mod deeds;
 mod gather;
 mod noise;
 mod place;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod tokens;

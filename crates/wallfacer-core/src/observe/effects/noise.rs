@@ -49,7 +49,9 @@ impl Noise {
         }
         let [read, write, run, connect] = lists.map(|globs| {
             let mut set = GlobSetBuilder::new();
-            globs.into_iter().for_each(|glob| drop(set.add(glob)));
+            for glob in globs {
+                set.add(glob);
+            }
             set.build().map_err(|error| BadNoise { line: "all lines".to_owned(), why: error.to_string() })
         });
         Ok(Noise {

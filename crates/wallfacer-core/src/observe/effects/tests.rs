@@ -144,6 +144,15 @@ fn what_is_made_and_removed_again_has_not_changed_the_world() {
 }
 
 #[test]
+fn a_file_that_is_moved_is_not_lost() {
+    let moved = event(Kind::Rename { from: location("/data/a"), to: location("/data/b") });
+    let changes = vec![change("/data/a", Effect::Deleted), change("/data/b", Effect::Created)];
+    let effects = done(&Traced { changes, ..traced(vec![moved]) });
+    assert_eq!((paths(&effects.moves), paths(&effects.creates)), (vec!["/data/a"], vec!["/data/b"]));
+    assert!(effects.deletes.is_empty(), "{:?}", effects.deletes);
+}
+
+#[test]
 fn a_file_that_is_changed_through_an_old_descriptor_counts_for_the_call() {
     let changes = vec![change("/data/app.db", Effect::Modified), change("/data/seen", Effect::Touched)];
     let effects = done(&Traced { changes, ..traced(Vec::new()) });

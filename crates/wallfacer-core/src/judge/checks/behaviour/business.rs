@@ -1,0 +1,102 @@
+//! A secret file in, whether it is some program's business to read it out: clients read the files that are made for them.
+
+use std::path::Path;
+
+use crate::observe::Effects;
+
+/// Whose business a kind of secret file is: words by which a tool or server says so, and programs that read it.
+struct Client {
+    /// The end of the path.
+    file: &'static str,
+    words: &'static [&'static str],
+    programs: &'static [&'static str],
+}
+
+const CLIENTS: [Client; 16] = [
+    Client { file: ".ssh/id_rsa", words: &["ssh", "sftp"], programs: &["ssh", "scp", "sftp", "ssh-add"] },
+    Client { file: ".ssh/id_ed25519", words: &["ssh", "sftp"], programs: &["ssh", "scp", "sftp", "ssh-add"] },
+    Client { file: ".ssh/config", words: &["ssh", "sftp"], programs: &["ssh", "scp", "sftp"] },
+    Client { file: ".env", words: &["dotenv", ".env"], programs: &[] },
+    Client { file: ".aws/credentials", words: &["aws", "amazon", "s3", "bedrock"], programs: &["aws"] },
+    Client { file: ".netrc", words: &["netrc"], programs: &["curl", "wget", "git", "git-remote-https"] },
+    Client { file: ".docker/config.json", words: &["docker", "container"], programs: &["docker"] },
+    Client {
+        file: ".kube/config",
+        words: &["kube", "kubernetes", "k8s", "helm"],
+        programs: &["kubectl", "helm"],
+    },
+    Client {
+        file: ".npmrc",
+        words: &["npm"],
+        programs: &["npm", "npx", "yarn", "pnpm", "npm-cli.js", "npx-cli.js"],
+    },
+    Client { file: ".pypirc", words: &["pypi", "twine"], programs: &["twine"] },
+    Client { file: ".git-credentials", words: &["git"], programs: &["git", "git-credential-store"] },
+    Client { file: ".config/gh/hosts.yml", words: &["github"], programs: &["gh"] },
+    Client {
+        file: ".config/gcloud/application_default_credentials.json",
+        words: &["gcloud", "google", "gcp", "bigquery", "vertex"],
+        programs: &["gcloud"],
+    },
+    Client { file: ".pgpass", words: &["postgres", "postgresql", "psql"], programs: &["psql", "pg_dump"] },
+    Client {
+        file: "Default/Cookies",
+        words: &["browser", "chrome", "cookie"],
+        programs: &["chrome", "chromium"],
+    },
+    Client { file: "docker.sock", words: &["docker", "container"], programs: &["docker"] },
+];
+
+/// Why a secret may well be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Business {
+    /// The tool or the server says that it deals with such things.
+    Said(String),
+    /// A program that was executed reads its own file.
+    Program(String),
+    /// Libraries look there for a login whenever they speak to a host.
+    Login,
+}
+
+impl Business {
+    /// `said` is all that the tool and the server say of themselves, in small letters.
+    pub fn of(path: &Path, said: &str, effects: &Effects) -> Option<Business> {
+        let client = CLIENTS.iter().find(|client| path.ends_with(client.file))?;
+        let has = |word: &str| said.split(|letter: char| !letter.is_alphanumeric()).any(|each| each == word);
+        if let Some(word) =
+            client.words.iter().find(|word| has(word) || word.starts_with('.') && said.contains(*word))
+        {
+            return Some(Business::Said((*word).to_owned()));
+        }
+        let ran = |program: &&&str| {
+            effects.programs.iter().any(|ran| {
+                let words = ran.arguments.iter().take(2).map(Path::new).chain([ran.file.as_path()]);
+                words.into_iter().any(|word| word.file_name().is_some_and(|name| name == **program))
+            })
+        };
+        if let Some(program) = client.programs.iter().find(ran) {
+            return Some(Business::Program((*program).to_owned()));
+        }
+        (client.file == ".netrc" && !effects.connects.is_empty()).then_some(Business::Login)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::Executed;
+
+    #[test]
+    fn a_client_reads_its_own_file_and_nobody_elses() {
+        let none = Effects::default();
+        let key = Path::new("/home/u/.ssh/id_rsa");
+        assert_eq!(Business::of(key, "opens an ssh tunnel", &none), Some(Business::Said("ssh".into())));
+        assert_eq!(Business::of(key, "formats notes for a flashy show", &none), None);
+        assert_eq!(Business::of(Path::new("/home/u/.kube/config"), "opens an ssh tunnel", &none), None);
+        let mut ran = Effects::default();
+        ran.programs.insert(Executed { file: "/usr/bin/docker".into(), arguments: vec!["docker".into()] });
+        let settings = Path::new("/home/u/.docker/config.json");
+        assert_eq!(Business::of(settings, "", &ran), Some(Business::Program("docker".into())));
+        assert_eq!(Business::of(key, "", &ran), None);
+    }
+}

@@ -1,0 +1,42 @@
+//! A tool that says it only reads must leave every file as it was. What is put into temporary directories does not
+//! count, nor do logs and caches.
+
+use super::{declared, deeds, lasts, named, with_files};
+use crate::findings::{Cause, Kind};
+use crate::judge::charge::Charge;
+use crate::judge::context::Context;
+use crate::judge::verdict::{Check, Verdict};
+use crate::observe::{Observation, Place, Touch};
+use crate::plan::Case;
+use crate::run::Recording;
+use crate::target::Severity;
+
+pub struct OnlyReads;
+
+impl Check for OnlyReads {
+    fn name(&self) -> &'static str {
+        "only-reads"
+    }
+
+    fn judge(&self, case: &Case, recording: &Recording, _: &Observation, context: &Context) -> Verdict {
+        let Some(says) = declared(case, context).and_then(|declared| declared.read_only.as_ref()) else {
+            return Verdict::Holds;
+        };
+        let Some((watched, deeds)) = deeds(case, recording, context) else { return Verdict::Holds };
+        let written = deeds.iter().flat_map(|(_, effects)| effects.writes.iter().filter(lasts));
+        let gone = deeds.iter().flat_map(|(_, effects)| effects.deletes.iter().filter(lasts));
+        let (written, gone): (Vec<&Touch>, Vec<&Touch>) = (written.collect(), gone.collect());
+        let done = match (written.is_empty(), gone.is_empty()) {
+            (true, true) => return Verdict::Holds,
+            (false, _) => format!("wrote {}", named(watched, written.iter().copied())),
+            (true, false) => format!("removed {}", named(watched, gone.iter().copied())),
+        };
+        let message = format!("it says {says}, and a call {done}");
+        let cause = Cause::rule(self.name(), None);
+        let mut charge = Charge::new(self.name(), Kind::UndeclaredBehaviour, cause, message);
+        // What a program keeps for itself at home weighs less than what the user works with.
+        let own = written.iter().chain(&gone).all(|touch| touch.place == Place::Home);
+        charge.severity = own.then_some(Severity::Medium);
+        Verdict::Broken(Box::new(with_files(charge, written.into_iter().chain(gone))))
+    }
+}

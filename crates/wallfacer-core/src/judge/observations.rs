@@ -1,0 +1,71 @@
+//! [`Effects`] in, what is worth knowing of them out: worded as what was seen, for none of it is wrong by itself.
+
+use std::collections::BTreeSet;
+
+use super::checks::Business;
+use super::watched::Watched;
+use crate::observe::{Contact, Effects, Executed, Place, Touch};
+
+/// Things of one sort that are named; the rest is counted.
+const MAX_NAMED: usize = 8;
+/// Words of a command that are shown.
+const MAX_WORDS: usize = 4;
+
+/// What was seen of a tool, or of the server by itself. `said` is all that they say of themselves, in small letters.
+pub fn observations(effects: &Effects, said: &str, watched: &Watched) -> Vec<String> {
+    let places = &watched.places;
+    let outside = |touch: &&Touch| matches!(touch.place, Place::Home | Place::System | Place::Own);
+    let secret = |touch: &&Touch| matches!(touch.place, Place::Canary | Place::Sensitive);
+    let shown = |touches: Vec<&Touch>| -> BTreeSet<String> {
+        touches.into_iter().map(|touch| places.shown(&touch.path)).collect()
+    };
+    let business = |touch: &&Touch| Business::of(&touch.path, said, effects).is_some();
+    let mut all = Vec::new();
+    let mut tell = |before: &str, things: BTreeSet<String>, after: &str| {
+        if !things.is_empty() {
+            all.push(format!("{before} {}{after}", named(things)));
+        }
+    };
+    tell("it reached", effects.connects.iter().map(contact).collect(), "");
+    let asked = effects.names.iter().filter(|name| !effects.connects.iter().any(|met| met.host == **name));
+    tell("it asked for the address of", asked.cloned().collect(), " and did not connect");
+    tell("it ran", effects.programs.iter().map(command).collect(), "");
+    let read = effects.reads.iter().filter(|touch| !secret(touch) && outside(touch));
+    tell("it read", shown(read.collect()), ", outside its working directory and scope");
+    let clients = effects.secrets().filter(business);
+    tell("it read", shown(clients.collect()), ", as clients of that kind do");
+    let written = effects.writes.iter().filter(|touch| !secret(touch) && outside(touch));
+    tell("it wrote", shown(written.collect()), ", outside its working directory and scope");
+    let gone = effects.deletes.iter().filter(outside);
+    tell("it removed", shown(gone.collect()), ", outside its working directory and scope");
+    let sockets = effects.sockets.iter().filter(|touch| !secret(touch));
+    tell("it spoke to the socket", shown(sockets.collect()), "");
+    tell("it listens on", effects.listens.clone(), "");
+    if effects.lost > 0 {
+        all.push(format!("it did so much that {} deeds were not kept", effects.lost));
+    }
+    all
+}
+
+fn contact(contact: &Contact) -> String {
+    let tls = if contact.tls { " over TLS" } else { "" };
+    match contact.sent {
+        0 => format!("{}{tls}", contact.place()),
+        sent => format!("{}{tls} ({sent} bytes sent)", contact.place()),
+    }
+}
+
+fn command(ran: &Executed) -> String {
+    let words: Vec<&str> = ran.arguments.iter().skip(1).take(MAX_WORDS - 1).map(String::as_str).collect();
+    let name = ran.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    std::iter::once(name.as_str()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+fn named(things: BTreeSet<String>) -> String {
+    let more = things.len().saturating_sub(MAX_NAMED);
+    let shown: Vec<String> = things.into_iter().take(MAX_NAMED).map(|thing| format!("`{thing}`")).collect();
+    match more {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

@@ -1,0 +1,128 @@
+//! Charges in, findings out: each is seen again on fresh servers, made small, and kept once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use wallfacer_schema::Schema;
+
+use super::confirm::{Confirmed, Inquiry};
+use super::shared::Shared;
+use super::suspicion::{Suspicion, Suspicions};
+use crate::event::{Event, Listener};
+use crate::findings::{Finding, Origin, Repro, Reproduced, ServerName, merge};
+use crate::judge::{Charge, Context};
+use crate::plan::{Case, Step};
+use crate::run::Runner;
+use crate::summary::Note;
+use crate::wire::{ConnectError, Server};
+
+/// What is suspected of one server, and what is proven.
+pub(super) struct Proving<'a> {
+    server: &'a Server,
+    schemas: BTreeMap<String, Schema>,
+    seed: u64,
+    until: Option<Instant>,
+    suspicions: Suspicions,
+    findings: Shared,
+    flaky: Vec<Finding>,
+    pub notes: BTreeSet<Note>,
+    pub out_of_time: bool,
+}
+
+impl<'a> Proving<'a> {
+    pub fn new(
+        server: &'a Server,
+        schemas: BTreeMap<String, Schema>,
+        seed: u64,
+        until: Option<Instant>,
+    ) -> Proving<'a> {
+        Proving {
+            server,
+            schemas,
+            seed,
+            until,
+            suspicions: Suspicions::default(),
+            findings: Shared::default(),
+            flaky: Vec::new(),
+            notes: BTreeSet::new(),
+            out_of_time: false,
+        }
+    }
+
+    /// `before` are the steps that the same server had taken, where it may be they that did it.
+    pub fn suspect(&mut self, case: &Case, charge: Charge, before: &[Step]) {
+        self.suspicions.add_with(self.server.name.as_deref(), case, charge, before);
+    }
+
+    /// Looks into all that is suspected.
+    pub async fn confirm(
+        &mut self,
+        runner: &mut Runner,
+        context: &Context,
+        listener: &mut dyn Listener,
+    ) -> Result<(), ConnectError> {
+        for Suspicion { case, charge, before } in self.suspicions.take() {
+            if self.findings.explains(&charge.kind, &charge.cause, &case.subject) {
+                continue;
+            }
+            let schema = case.subject.tool().and_then(|tool| self.schemas.get(tool));
+            let mut inquiry = Inquiry {
+                runner,
+                context,
+                server: self.server.name.as_deref(),
+                tool: None,
+                era: self.server.era(),
+                until: self.until,
+                minimise: !self.findings.has(&charge.kind, &charge.cause),
+            };
+            let text = match inquiry.look_into(&case, &charge, schema, &before).await? {
+                Confirmed::Finding { charge, case: smallest, reproduced } => {
+                    self.keep(&charge, &smallest, &case, reproduced, listener);
+                    continue;
+                }
+                Confirmed::Slow(text) => text,
+                Confirmed::Never => format!("seen once, never again: {}", charge.message),
+                Confirmed::OutOfTime => {
+                    self.out_of_time = true;
+                    format!("seen once, with no time left to see it again: {}", charge.message)
+                }
+            };
+            self.notes.insert(Note { tool: case.subject.name().map(str::to_owned), text });
+        }
+        runner.rest().await;
+        Ok(())
+    }
+
+    /// What was reproduced each time, and what was not.
+    pub fn finish(self) -> (Vec<Finding>, Vec<Finding>) {
+        (merge(self.findings.into_findings(self.server.name.as_deref())), merge(self.flaky))
+    }
+
+    fn keep(
+        &mut self,
+        charge: &Charge,
+        case: &Case,
+        original: &Case,
+        reproduced: Reproduced,
+        listener: &mut dyn Listener,
+    ) {
+        let Server { name, version, .. } = self.server;
+        let origin = Origin::new(name.as_deref(), &charge.kind, &case.subject, &charge.cause);
+        let repro = Repro::new(case, original);
+        let mut finding = Finding::new(&origin, charge.kind.clone(), &charge.message, repro);
+        finding.severity = charge.severity.unwrap_or(finding.severity);
+        finding.details = charge.details.clone();
+        finding.evidence = charge.evidence.clone();
+        finding.references = charge.references.clone();
+        finding.reproduced = reproduced;
+        finding.seed = self.seed;
+        finding.server = ServerName { name: name.clone(), version: version.clone() };
+        finding.protocol = Some(self.server.protocol.to_string());
+        let (id, kind) = (finding.id.as_str(), finding.kind.name());
+        listener.hear(&Event::FindingMade { id, kind, place: finding.place() });
+        match reproduced.always() {
+            true => self.findings.add(origin, finding),
+            false => self.flaky.push(finding),
+        }
+    }
+}
