@@ -59,6 +59,7 @@ pub fn said(result: &Value) -> String {
 pub fn read_refusal(text: &str) -> Vec<Lesson> {
     let text = head(text, MAX_REFUSAL);
     let mut lessons = choices(text);
+    lessons.extend(places(text));
     lessons.extend(forms(text));
     lessons.dedup();
     lessons
@@ -118,8 +119,18 @@ fn split_choices(list: &str) -> Vec<String> {
     let clean = parts.map(|part| part.trim().trim_matches(['"', '\'', '`', ' ']));
     clean
         .filter(|part| !part.is_empty() && part.len() <= 60 && part.split(' ').count() <= 3)
+        // A quote in the middle: this was a sentence, not a list.
+        .filter(|part| !part.contains(['"', '\'', '`']))
         .map(str::to_owned)
         .collect()
+}
+
+/// Paths in quotes: who refuses a path often says which one it would take.
+fn places(text: &str) -> Vec<Lesson> {
+    static PLACE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"[`'"](/[^`'"\s]{1,200})[`'"]"#).expect("a fixed pattern"));
+    let found = PLACE.captures_iter(text).take(MAX_CHOICES);
+    found.map(|place| Lesson { field: String::new(), value: Value::from(&place[1]) }).collect()
 }
 
 /// Forms that refusals ask for by name.
@@ -181,6 +192,12 @@ mod tests {
     fn a_field_named_before_the_list_is_the_one_that_learns() {
         let lessons = read_refusal("argument `mode` must be one of: fast, slow");
         assert!(lessons.iter().all(|lesson| lesson.field == "mode"), "{lessons:?}");
+    }
+
+    #[test]
+    fn a_path_that_would_be_taken_is_learned_whole() {
+        let found = values("path '/elsewhere' is outside the allowed repository '/srv/project'");
+        assert_eq!(found, ["/elsewhere", "/srv/project"]);
     }
 
     #[test]
