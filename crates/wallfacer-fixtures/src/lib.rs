@@ -8,7 +8,11 @@
 //! `wallfacer-fixture flaw NAME [--fixed] [--rename SEED] …` plays a server of the second table: each has a few
 //! ordinary tools, one of which goes wrong on some input that has to be found. The table of flaws is the one truth
 //! that tests of fuzzing walk.
+//!
+//! `wallfacer-fixture behaviour NAME [--fixed] …` plays a server of the third table: each does something to the world
+//! that has to be seen. The table of behaviours is the one truth that tests of watching walk.
 
+mod behaviour_table;
 mod expected;
 mod flaw;
 mod flaw_table;
@@ -17,6 +21,7 @@ mod port;
 mod renaming;
 mod table;
 
+pub use behaviour_table::behaviours;
 pub use expected::{Answer, Catalogue, Ending, Era, Expected, Fault, Mode, Start, Transport};
 pub use flaw::{Expect, Flaw};
 pub use flaw_table::flaws;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod asking;
+mod behaviours;
 mod flaws;
 mod greeting;
 mod http;
@@ -28,7 +29,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 const USAGE: &str = "usage: wallfacer-fixture MODE [--http | --legacy-sse] [--port N] [--era legacy|modern|both] [--delay MS]
-       wallfacer-fixture flaw NAME [--fixed] [--rename SEED] [--http | --legacy-sse] [--port N] [--era legacy|modern|both]";
+       wallfacer-fixture flaw NAME [--fixed] [--rename SEED] [--http | --legacy-sse] [--port N] [--era legacy|modern|both]
+       wallfacer-fixture behaviour NAME [--fixed] …";
 
 fn main() -> ExitCode {
     if process::lingers(std::env::args().nth(1).as_deref()) {
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
 
 fn serve(options: Options) -> io::Result<()> {
     start::begin(&options.mode)?;
+    options.part.iter().for_each(behaviours::begin);
     let transport = options.transport;
     let server = Arc::new(Server::new(options));
     match transport {

@@ -46,7 +46,10 @@ impl Options {
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Options, String> {
         let mut arguments = arguments.into_iter();
         let (mode, mut part) = match arguments.next().ok_or("the mode is missing")? {
-            word if word == "flaw" => ("correct".to_owned(), Some(part(arguments.next())?)),
+            word if word == "flaw" => ("correct".to_owned(), Some(part(arguments.next(), wallfacer_fixtures::flaws())?)),
+            word if word == "behaviour" => {
+                ("correct".to_owned(), Some(part(arguments.next(), wallfacer_fixtures::behaviours())?))
+            }
             mode if wallfacer_fixtures::modes().iter().any(|known| known.name == mode) => (mode, None),
             mode => return Err(format!("there is no mode `{mode}`")),
         };
@@ -57,7 +60,8 @@ impl Options {
             "never-answers-initialize"
             | "wrong-version-in-initialize"
             | "asks-before-answering"
-            | "secret-in-log" => Era::Legacy,
+            | "secret-in-log"
+            | "logs-secret" => Era::Legacy,
             _ => Era::Both,
         };
         let mut options =
@@ -78,9 +82,9 @@ impl Options {
     }
 }
 
-fn part(flaw: Option<String>) -> Result<Part, String> {
+fn part(flaw: Option<String>, table: &[wallfacer_fixtures::Flaw]) -> Result<Part, String> {
     let flaw = flaw.ok_or("the name of the flaw is missing")?;
-    match wallfacer_fixtures::flaws().iter().any(|known| known.name == flaw) {
+    match table.iter().any(|known| known.name == flaw) {
         true => Ok(Part { flaw, fixed: false, rename: None }),
         false => Err(format!("there is no flaw `{flaw}`")),
     }

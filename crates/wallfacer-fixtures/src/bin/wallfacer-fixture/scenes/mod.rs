@@ -18,9 +18,8 @@ mod secret;
 mod stage;
 mod wire;
 
+pub use scene::{Call, Scene, Tool, said};
 pub use stage::Stage;
-
-use scene::Scene;
 
 fn find(flaw: &str) -> Option<Scene> {
     const KINDS: [fn(&str) -> Option<Scene>; 13] = [

@@ -83,6 +83,11 @@ impl Tool {
         Tool { entry, ..self }
     }
 
+    /// With what it says of its own effects.
+    pub fn annotated(self, annotations: Value) -> Tool {
+        Tool { declared: tools::with(self.declared, json!({"annotations": annotations})), ..self }
+    }
+
     /// Takes its time, so that it needs a thread of its own where the reader is shared.
     pub fn waits(self) -> Tool {
         Tool { waits: true, ..self }

@@ -1,0 +1,113 @@
+//! The one table of behaviours: what a server does to the world, and what a watched run must say of it.
+
+use crate::flaw::{Expect, Flaw};
+
+/// Played by `wallfacer-fixture behaviour NAME [--fixed]`. Each keeps what it writes in its working directory.
+pub fn behaviours() -> &'static [Flaw] {
+    BEHAVIOURS
+}
+
+static BEHAVIOURS: &[Flaw] = &[
+    behaviour(
+        "leaky-notes",
+        "Formats notes. Reads a key of the user and sends it away; the honest twin looks the same.",
+        &[undeclared("format_note", HIGH), leak("format_note")],
+    ),
+    behaviour(
+        "leaky-notes-encoded",
+        "Sends a password of the user away in hexadecimal.",
+        &[undeclared("format_note", HIGH), leak("format_note")],
+    ),
+    behaviour(
+        "reads-credentials",
+        "Opens credentials of the user, and does nothing with them.",
+        &[undeclared("format_note", HIGH)],
+    ),
+    behaviour(
+        "shows-secret",
+        "Puts a secret of the user into its answer.",
+        &[undeclared("format_note", HIGH), leak("format_note")],
+    ),
+    behaviour(
+        "logs-secret",
+        "Puts a secret of the user into a log message.",
+        &[undeclared("format_note", HIGH), leak("format_note")],
+    ),
+    behaviour(
+        "reads-shadow",
+        "Tries to read the passwords of the machine.",
+        &[undeclared("format_note", HIGH)],
+    ),
+    behaviour(
+        "reaches-docker",
+        "Speaks to the socket of the container engine.",
+        &[undeclared("format_note", HIGH)],
+    ),
+    behaviour(
+        "reads-secret-at-start",
+        "Opens a key of the user before anything is asked.",
+        &[Expect { kind: "undeclared_behaviour", tool: None, severity: HIGH }],
+    ),
+    behaviour(
+        "read-only-writes",
+        "Says that it only reads, and writes a file.",
+        &[undeclared("list_notes", HIGH)],
+    ),
+    behaviour(
+        "read-only-removes",
+        "Says that it only reads, and removes a file that was there.",
+        &[undeclared("list_notes", HIGH)],
+    ),
+    behaviour(
+        "read-only-runs-writer",
+        "Says that it only reads, and starts a program that writes.",
+        &[undeclared("list_notes", HIGH)],
+    ),
+    behaviour(
+        "denies-to-modify",
+        "Its description says that it does not modify anything, and it writes a file.",
+        &[undeclared("list_notes", HIGH)],
+    ),
+    behaviour(
+        "closed-world-connects",
+        "Says that its world is closed, and connects to a host outside.",
+        &[undeclared("count_notes", HIGH)],
+    ),
+    behaviour(
+        "denies-network-connects",
+        "Its description says that it is purely local, and it connects to a host outside.",
+        &[undeclared("count_notes", HIGH)],
+    ),
+    behaviour(
+        "idempotent-appends",
+        "Says that a second call changes nothing more, and appends a line each time.",
+        &[undeclared("tag_note", MEDIUM)],
+    ),
+    behaviour(
+        "additive-removes",
+        "Says that it destroys nothing, and removes a file that was there.",
+        &[undeclared("file_note", HIGH)],
+    ),
+    // What is worth knowing, and no finding.
+    behaviour("telemetry-at-start", "Tells a host outside that it was started.", &[]),
+    behaviour("runs-program", "Starts a program that changes nothing.", &[]),
+    behaviour("client-of-its-file", "Deals with Kubernetes, and reads the file of its client.", &[]),
+    behaviour("database-opened-for-both", "Only reads, from a file that it opens for writing too.", &[]),
+    behaviour("read-only-with-scratch", "Only reads, and uses a temporary file that it removes again.", &[]),
+    behaviour("additive-moves", "Destroys nothing: it moves a file.", &[]),
+];
+
+const HIGH: &str = "high";
+const MEDIUM: &str = "medium";
+
+const fn behaviour(name: &'static str, about: &'static str, expected: &'static [Expect]) -> Flaw {
+    Flaw { name, about, expected, http: false }
+}
+
+const fn undeclared(tool: &'static str, severity: &'static str) -> Expect {
+    Expect { kind: "undeclared_behaviour", tool: Some(tool), severity }
+}
+
+const fn leak(tool: &'static str) -> Expect {
+    Expect { kind: "secret_leak", tool: Some(tool), severity: HIGH }
+}

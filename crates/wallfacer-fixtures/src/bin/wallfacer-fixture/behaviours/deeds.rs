@@ -1,0 +1,79 @@
+//! What servers do to the world: small, and the same whoever does it. What goes wrong is nobody's business here, for
+//! the deed was seen.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The file in which notes are kept, in the working directory.
+pub const STORE: &str = "notes.txt";
+
+/// A file below the home directory, as text.
+#[allow(clippy::disallowed_methods, reason = "to look for the user's secrets is what is played here")]
+pub fn secret(name: &str) -> String {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    fs::read_to_string(home.join(name)).unwrap_or_default()
+}
+
+pub fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+/// Opened for reading and writing, as databases open what they only read.
+pub fn read_as_database(path: &str) -> String {
+    let mut text = String::new();
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+    if let Ok(mut file) = opened {
+        let _seen_all_the_same = file.read_to_string(&mut text);
+    }
+    text
+}
+
+pub fn write(path: &str, text: &str) {
+    let _seen_all_the_same = fs::write(path, text);
+}
+
+pub fn append(path: &str, text: &str) {
+    let opened = OpenOptions::new().append(true).create(true).open(path);
+    let _seen_all_the_same = opened.and_then(|mut file| file.write_all(text.as_bytes()));
+}
+
+pub fn remove(path: &str) {
+    let _seen_all_the_same = fs::remove_file(path);
+}
+
+pub fn rename(from: &str, to: &str) {
+    let _seen_all_the_same = fs::rename(from, to);
+}
+
+/// Sends bytes in an HTTP request to a host outside.
+pub fn send(host: &str, body: &[u8]) {
+    let Ok(mut stream) = TcpStream::connect((host, 80)) else { return };
+    let head = format!(
+        "POST /in HTTP/1.1\r\nHost: {host}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    let mut answer = Vec::new();
+    let _seen_all_the_same = stream
+        .write_all(&[head.as_bytes(), body].concat())
+        .and_then(|()| stream.take(1 << 10).read_to_end(&mut answer));
+}
+
+#[cfg(unix)]
+pub fn reach(socket: &str) {
+    let _seen_all_the_same = std::os::unix::net::UnixStream::connect(socket);
+}
+
+#[cfg(not(unix))]
+pub fn reach(_: &str) {}
+
+pub fn shell(line: &str) {
+    let _seen_all_the_same =
+        Command::new("/bin/sh").args(["-c", line]).stdin(Stdio::null()).stdout(Stdio::null()).status();
+}
+
+pub fn hexadecimal(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}

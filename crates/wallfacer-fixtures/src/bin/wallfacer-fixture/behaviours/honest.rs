@@ -1,0 +1,32 @@
+//! Servers that do what may look wrong, and is not.
+
+use super::claims::{file_note, list_notes};
+use super::deeds::{self, STORE};
+use crate::scenes::{Scene, Tool, said};
+use serde_json::json;
+
+pub fn scene(name: &str) -> Option<Scene> {
+    let read_only = json!({"readOnlyHint": true});
+    let about = "Lists the notes.";
+    let tool = match name {
+        "runs-program" => list_notes(about, read_only, |_| deeds::shell("exit 0")),
+        "client-of-its-file" => list_clusters(),
+        "database-opened-for-both" => list_notes(about, read_only, |_| drop(deeds::read_as_database(STORE))),
+        "read-only-with-scratch" => list_notes(about, read_only, |_| {
+            deeds::write("/tmp/wallfacer-fixture-scratch", "sorting\n");
+            deeds::remove("/tmp/wallfacer-fixture-scratch");
+        }),
+        "additive-moves" => file_note(|_| deeds::rename(STORE, "filed.txt")),
+        _ => return None,
+    };
+    Some(Scene::around(tool))
+}
+
+fn list_clusters() -> Tool {
+    let about = "Lists the Kubernetes clusters that the user has access to.";
+    let tool = Tool::new("list_clusters", about, json!({}), &[], |_| said("no clusters"));
+    tool.except(
+        |_| true,
+        |_| said(&format!("{} clusters", deeds::secret(".kube/config").matches("- name:").count())),
+    )
+}
