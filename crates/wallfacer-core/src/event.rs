@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::findings::{Finding, FindingId};
 use crate::target::Shown;
 
 /// One thing that happened.
@@ -46,11 +47,29 @@ pub enum Event<'a> {
         id: &'a str,
         kind: &'a str,
         place: &'a str,
+        /// Findings told before that this one stands for: their cause is one of the whole server.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        replaces: &'a [FindingId],
+        #[serde(skip)]
+        finding: &'a Finding,
     },
     /// The server has been ended, or the session left.
     Closed {
         left_behind: usize,
     },
+}
+
+impl<'a> Event<'a> {
+    /// A bug is proven, and known as what it is.
+    pub fn finding_made(finding: &'a Finding) -> Event<'a> {
+        Event::finding_widened(finding, &[])
+    }
+
+    /// A bug is proven, and explains others too.
+    pub fn finding_widened(finding: &'a Finding, replaces: &'a [FindingId]) -> Event<'a> {
+        let (id, kind, place) = (finding.id.as_str(), finding.kind.name(), finding.place());
+        Event::FindingMade { id, kind, place, replaces, finding }
+    }
 }
 
 /// Whoever wants to know.

@@ -107,6 +107,9 @@ pub struct Summary {
     pub malformed: u64,
     pub silent: u64,
     pub gone: u64,
+    /// Those of resources, prompts and completion, which stand under no tool.
+    #[serde(skip)]
+    pub of_offers: u64,
 }
 
 /// The same for one tool, with how often what should work did.
@@ -224,7 +227,7 @@ impl Run {
 
     /// Whether anything that the server offers was called at all.
     pub fn has_tested(&self) -> bool {
-        self.tools.values().any(|tool| tool.calls.calls > 0)
+        self.summary.of_offers > 0 || self.tools.values().any(|tool| tool.calls.calls > 0)
     }
 
     pub fn conclusion(&self, threshold: Severity) -> Conclusion {

@@ -8,6 +8,7 @@ use wallfacer_core::session::{CheckOptions, check};
 
 use super::conclude::{conclude, failure};
 use super::effort::EffortArgs;
+use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat};
 use super::redaction::Redaction;
 use super::store::Store;
@@ -38,9 +39,10 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     let mut fuzz = args.effort.options(&chosen, Some(args.budget))?;
     fuzz.stored = store.stored_cases();
     let options = CheckOptions { command: "check", started: rfc3339(SystemTime::now()), fuzz };
-    let mut listeners = args.output.listeners(&redaction)?;
-    let run = check(chosen.connector, &options, &mut listeners);
-    listeners.finish();
+    let listeners = args.output.listeners(&redaction)?;
+    let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
+    let run = check(chosen.connector, &options, &mut keeping);
+    keeping.listeners.finish();
     let mut run = run.map_err(|error| redaction.of_failure(failure(error)))?;
     run.weigh(&chosen.settings);
     store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;

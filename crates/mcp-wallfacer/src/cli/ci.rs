@@ -9,6 +9,7 @@ use wallfacer_core::summary::Run;
 
 use super::conclude::{conclude, failure};
 use super::effort::EffortArgs;
+use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat, cannot_write};
 use super::redaction::Redaction;
 use super::store::Store;
@@ -51,9 +52,10 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     fuzz.iterations = args.iterations;
     fuzz.stored = store.stored_cases();
     let options = CheckOptions { command: "ci", started: rfc3339(SystemTime::now()), fuzz };
-    let mut listeners = args.output.listeners(&redaction)?;
-    let run = check(chosen.connector, &options, &mut listeners);
-    listeners.finish();
+    let listeners = args.output.listeners(&redaction)?;
+    let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
+    let run = check(chosen.connector, &options, &mut keeping);
+    keeping.listeners.finish();
     let mut run = run.map_err(|error| redaction.of_failure(failure(error)))?;
     run.weigh(&chosen.settings);
     store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;

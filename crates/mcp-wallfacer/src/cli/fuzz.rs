@@ -12,6 +12,7 @@ use wallfacer_core::summary::Run;
 use wallfacer_core::target::Severity;
 
 use super::conclude::{conclude, failure};
+use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat};
 use super::redaction::Redaction;
 use super::store::Store;
@@ -99,9 +100,10 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         stored: store.stored_cases(),
     };
     let started = rfc3339(SystemTime::now());
-    let mut listeners = args.output.listeners(&redaction)?;
-    let fuzzed = fuzz(chosen.connector, &options, &mut listeners);
-    listeners.finish();
+    let listeners = args.output.listeners(&redaction)?;
+    let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
+    let fuzzed = fuzz(chosen.connector, &options, &mut keeping);
+    keeping.listeners.finish();
     let fuzzed = fuzzed.map_err(|error| redaction.of_failure(failure(error)))?;
     let mut run = Run::of_fuzzing(started, fuzzed);
     run.weigh(&chosen.settings);

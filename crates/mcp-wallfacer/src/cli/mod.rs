@@ -9,6 +9,7 @@ mod diff;
 mod doctor;
 mod effort;
 mod fuzz;
+mod keeping;
 mod key;
 mod output;
 mod pack;
@@ -44,7 +45,6 @@ enum Command {
     Check(Box<check::Args>),
     Ci(Box<ci::Args>),
     Doctor(Box<doctor::Args>),
-    #[command(hide = true)]
     Fuzz(Box<fuzz::Args>),
     Replay(Box<replay::Args>),
     Corpus(corpus::Args),

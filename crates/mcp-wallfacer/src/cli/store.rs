@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use wallfacer_core::findings::{
-    Corpus, CorpusError, Finding, Key, Missing, Redaction, Secrets, asked_for, restore, rfc3339,
+    Corpus, CorpusError, Finding, FindingId, Key, Missing, Redaction, Secrets, asked_for, restore, rfc3339,
     stored_target, typed_target,
 };
 use wallfacer_core::plan::Case;
@@ -78,6 +78,11 @@ impl Store {
         // What killed runs left is taken away now and then; nothing hangs on it.
         let _next_time = self.corpus.clean(SystemTime::now());
         Ok(())
+    }
+
+    /// Takes away a finding that another stands for. Where that fails, it is found among the stored ones next time.
+    pub fn forget(&self, id: &FindingId) {
+        let _next_time = self.corpus.remove(id);
     }
 
     /// One without a target is of an older form, and may be of any server.

@@ -14,8 +14,11 @@ use crate::catalogue::{Catalogue, Tool};
 const OPENING: usize = 4;
 /// Further rounds of valid calls for tools that have not succeeded yet, with what was learned meanwhile.
 const RETRIES: usize = 3;
-/// Random cases of each tool in one round.
+/// Random cases of each tool in the first round of them. Each further round has twice as many, for there is ever less
+/// to learn.
 const RANDOM_ROUND: usize = 50;
+/// Random cases of all tools in one round, at most: a round is kept whole.
+const LARGE_ROUND: usize = 10_000;
 /// The parts of what is left of a tool's iterations that each list may use, so that none of them crowds out the next.
 const BOUNDARY_SHARE: f64 = 0.35;
 const INVALID_SHARE: f64 = 0.4;
@@ -71,6 +74,8 @@ pub struct Planner {
     /// Values that any tool may use, by the name of the field where they were seen.
     shared: Vec<Lesson>,
     next: Next,
+    /// Random cases of each tool in the next round.
+    random: usize,
 }
 
 #[derive(Debug)]
@@ -119,7 +124,7 @@ impl Planner {
             }
         }
         let next = if options.mode == Mode::Adversarial { Next::Boundary } else { Next::Examples(0) };
-        (Planner { options, tools: plans, shared: Vec::new(), next }, refused)
+        (Planner { options, tools: plans, shared: Vec::new(), next, random: RANDOM_ROUND }, refused)
     }
 
     /// All tools of a catalogue that have a usable entry.
@@ -199,7 +204,8 @@ impl Planner {
     }
 
     fn make(&mut self, next: Next) -> Round {
-        let Planner { options, tools, shared, .. } = self;
+        let Planner { options, tools, shared, random, .. } = self;
+        let most = (LARGE_ROUND / tools.len().max(1)).max(RANDOM_ROUND);
         let mut cases = Vec::new();
         for plan in tools.iter_mut().filter(|plan| !plan.stopped) {
             let left = options.iterations.saturating_sub(plan.made);
@@ -218,11 +224,14 @@ impl Planner {
                 Next::Invalid | Next::Adversarial if options.mode == Mode::Conform => Vec::new(),
                 Next::Invalid => plan.invalid(options.seed),
                 Next::Adversarial => plan.adversarial(options.seed),
-                Next::Random => plan.random(options),
+                Next::Random => plan.random(options, *random),
             };
             made.truncate(room);
             plan.made += made.len();
             cases.append(&mut made);
+        }
+        if next == Next::Random {
+            *random = (*random * 2).min(most);
         }
         let phase = match next {
             Next::Examples(_) => Phase::Examples,
@@ -318,11 +327,11 @@ impl ToolPlan {
     }
 
     /// Random valid arguments until the iterations are used up.
-    fn random(&self, options: &Options) -> Vec<Case> {
+    fn random(&self, options: &Options, count: usize) -> Vec<Case> {
         if options.mode == Mode::Adversarial {
             return Vec::new();
         }
-        self.valid(options.seed, RANDOM_ROUND)
+        self.valid(options.seed, count.min(options.iterations.saturating_sub(self.made)))
     }
 
     fn case(&self, value: Value, intent: Intent, seed: u64) -> Case {

@@ -17,6 +17,8 @@ use crate::wire::{Answered, Closed, ConnectError, Connector, Happening, HeaderPa
 const MEMORY: usize = 128;
 /// How long after its answer a server may die of it.
 const LATE_DEATH_MS: u64 = 300;
+/// More cases than this are not waited behind: what kills late comes up among the others too.
+const MANY_CASES: usize = 200;
 /// How often a late death is hunted in vain; a server that dies of nothing in particular would keep us for ever.
 const MAX_VAIN_HUNTS: usize = 2;
 /// Cases that are performed again, alone, because something came astray while they had company.
@@ -207,7 +209,8 @@ impl Runner {
                 }
             }
         }
-        if let Some(closed) = self.died_late().await
+        if cases.len() <= MANY_CASES
+            && let Some(closed) = self.died_late().await
             && !self.blame_late(cases, &finished, foreman).await?
         {
             let suspects = finished.iter().copied().collect();

@@ -7,7 +7,7 @@ use wallfacer_schema::Schema;
 
 use super::confirm::{Confirmed, Inquiry};
 use super::fuzz::FuzzOptions;
-use super::shard::{Judged, Manner, Part, SHARD, perform_round};
+use super::shard::{Judged, Manner, Part, perform_round, shard_size};
 use super::shared::Shared;
 use super::suspicion::{Suspicion, Suspicions};
 use crate::catalogue::{Catalogue, Tool};
@@ -267,10 +267,16 @@ impl<'a> Campaign<'a> {
         listener: &mut dyn Listener,
     ) -> Result<(), ConnectError> {
         listener.hear(&Event::RoundBegun { phase, cases: cases.len() });
-        let (slow, quick): (Vec<Case>, Vec<Case>) =
-            cases.iter().cloned().partition(|case| self.slow.contains(&case.subject));
         let until = self.rounds_until();
-        self.perform(&quick, until, field, planner.as_deref_mut())?;
+        let slow: Vec<Case> =
+            cases.iter().filter(|case| self.slow.contains(&case.subject)).cloned().collect();
+        if slow.is_empty() {
+            self.perform(cases, until, field, planner.as_deref_mut())?;
+        } else {
+            let quick = cases.iter().filter(|case| !self.slow.contains(&case.subject));
+            let quick: Vec<Case> = quick.cloned().collect();
+            self.perform(&quick, until, field, planner.as_deref_mut())?;
+        }
         let share = |budget: Duration| Instant::now() + budget.mul_f64(SLOW_SHARE);
         let until = until.zip(self.options.budget).map(|(until, budget)| until.min(share(budget)));
         self.perform(&slow, until, field, planner)?;
@@ -329,6 +335,7 @@ impl<'a> Campaign<'a> {
     fn take_case(&mut self, cases: &[Case], index: usize, judged: Judged, planner: Option<&mut Planner>) {
         let case = &cases[index];
         self.summary.count(&judged.answer);
+        self.summary.of_offers += u64::from(is_offer(&case.subject));
         let valid = case.intent.is_valid() == Some(true);
         let completed = judged.answer == Answer::Completed;
         if let Some(tool) = case.subject.tool() {
@@ -351,7 +358,7 @@ impl<'a> Campaign<'a> {
         self.notes.extend(judged.notes.into_iter().map(|text| Note { tool: tool.clone(), text }));
         let performed = judged.case.as_ref().unwrap_or(case);
         let before = || {
-            let first = index - index % SHARD;
+            let first = index - index % shard_size(cases.len());
             cases[first..index].iter().flat_map(|case| case.steps.clone()).collect()
         };
         for charge in judged.charges {
@@ -430,14 +437,11 @@ impl<'a> Campaign<'a> {
         match confirmed {
             Confirmed::Finding { charge, case: smallest, reproduced } => {
                 let (origin, finding) = self.finding(&charge, &smallest, case, reproduced);
-                listener.hear(&Event::FindingMade {
-                    id: finding.id.as_str(),
-                    kind: finding.kind.name(),
-                    place: finding.place(),
-                });
                 if reproduced.always() {
-                    self.findings.add(origin, finding);
+                    let (finding, replaces) = self.findings.add(origin, finding, self.server.name.as_deref());
+                    listener.hear(&Event::finding_widened(&finding, &replaces));
                 } else {
+                    listener.hear(&Event::finding_made(&finding));
                     self.flaky.push(finding);
                 }
             }
@@ -494,6 +498,10 @@ impl<'a> Campaign<'a> {
             self.not_tested.insert(NotTested { what: tool.name.clone(), why });
         }
     }
+}
+
+fn is_offer(subject: &Subject) -> bool {
+    matches!(subject, Subject::Resource(_) | Subject::Prompt(_) | Subject::Completion(_))
 }
 
 fn place(subject: &Subject) -> &str {

@@ -11,8 +11,12 @@ use crate::plan::{Case, Lesson, Subject, harvest, read_refusal, said};
 use crate::run::{Foreman, Recording, Runner, Unexplained};
 use crate::wire::{Body, ConnectError, Content, Outcome};
 
-/// Cases of one part: enough to make the start of a server cheap beside them.
-pub const SHARD: usize = 200;
+/// Cases of one part: enough to make the start of a server cheap beside them, and few enough to be tried again in a row
+/// where all of them together do harm.
+const SHARD: usize = 200;
+const LARGE_SHARD: usize = 1_250;
+/// Parts of a long round, so that as many workers have something to do.
+const SHARDS: usize = 8;
 /// Deaths of the server on one subject, within one part, after which its other cases are left out.
 const MAX_DEATHS: usize = 6;
 /// The same for silences, which cost a whole time limit each.
@@ -65,20 +69,27 @@ pub struct Manner<'a> {
     pub slow: &'a BTreeSet<Subject>,
 }
 
+/// How many cases of a round stand in one part. It depends on nothing but the round, so that the parts are the same
+/// whatever the number of workers.
+pub fn shard_size(cases: usize) -> usize {
+    (cases / SHARDS).clamp(SHARD, LARGE_SHARD)
+}
+
 /// Performs a round with so many workers.
 pub fn perform_round(
     cases: &[Case],
     runner: &(dyn Fn() -> Runner + Sync),
     manner: &Manner<'_>,
 ) -> Result<Vec<Part>, ConnectError> {
-    let shards: Vec<&[Case]> = cases.chunks(SHARD).collect();
+    let size = shard_size(cases.len());
+    let shards: Vec<&[Case]> = cases.chunks(size).collect();
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut parts = Vec::new();
         loop {
             let shard = next.fetch_add(1, Ordering::Relaxed);
             let Some(cases) = shards.get(shard) else { break };
-            parts.push((shard, perform_shard(cases, shard * SHARD, runner(), manner)));
+            parts.push((shard, perform_shard(cases, shard * size, runner(), manner)));
         }
         parts
     };

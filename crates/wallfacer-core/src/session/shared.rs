@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::findings::{Cause, Finding, Kind, Origin, Repro};
+use crate::findings::{Cause, Finding, FindingId, Kind, Origin, Repro};
 use crate::plan::Subject;
 
 /// Tools or other subjects in which a cause that names its place in the code must show.
@@ -21,10 +21,24 @@ pub struct Shared {
 }
 
 impl Shared {
-    pub fn add(&mut self, origin: Origin, finding: Finding) {
+    /// Adds a finding. Gives it as it is to be told now, and the ids of those that it stands for from now on.
+    pub fn add(
+        &mut self,
+        origin: Origin,
+        finding: Finding,
+        server: Option<&str>,
+    ) -> (Finding, Vec<FindingId>) {
         let key = (finding.kind.name(), origin.cause().clone());
-        self.subjects.entry(key).or_default().insert(origin.subject().clone());
+        let subjects = self.subjects.entry(key.clone()).or_default();
+        subjects.insert(origin.subject().clone());
+        let told = widened(&origin, finding.clone(), subjects, server);
+        let same = self.findings.iter().filter(|(origin, other)| {
+            (other.kind.name(), origin.cause()) == (key.0, &key.1) && other.id != told.id
+        });
+        let replaced = same.filter(|_| told.subject == Subject::Server && finding.subject != Subject::Server);
+        let replaced = replaced.map(|(_, other)| other.id.clone()).collect();
         self.findings.push((origin, finding));
+        (told, replaced)
     }
 
     /// Whether this is known to be a matter of the server already; then it need not be proven for this subject too.
@@ -47,18 +61,22 @@ impl Shared {
     /// All findings; those of one cause as one.
     pub fn into_findings(self, server: Option<&str>) -> Vec<Finding> {
         let subjects = self.subjects;
-        let widened = self.findings.into_iter().map(|(origin, finding)| {
+        let told = self.findings.into_iter().map(|(origin, finding)| {
             let key = (finding.kind.name(), origin.cause().clone());
             match subjects.get(&key) {
-                Some(subjects)
-                    if may_be_shared(&finding.kind) && is_of_the_server(subjects, origin.cause()) =>
-                {
-                    of_the_server(&origin, finding, subjects, server)
-                }
-                _ => finding,
+                Some(subjects) => widened(&origin, finding, subjects, server),
+                None => finding,
             }
         });
-        widened.collect()
+        told.collect()
+    }
+}
+
+/// The finding, as one of the server where its cause shows in so many subjects.
+fn widened(origin: &Origin, finding: Finding, subjects: &BTreeSet<Subject>, server: Option<&str>) -> Finding {
+    match may_be_shared(&finding.kind) && is_of_the_server(subjects, origin.cause()) {
+        true => of_the_server(origin, finding, subjects, server),
+        false => finding,
     }
 }
 
@@ -97,16 +115,16 @@ mod tests {
     use crate::plan::{Case, Intent};
     use serde_json::json;
 
-    fn add(shared: &mut Shared, kind: &Kind, tool: &str, cause: &Cause) {
+    fn add(shared: &mut Shared, kind: &Kind, tool: &str, cause: &Cause) -> (Finding, Vec<FindingId>) {
         let case = Case::tool(tool, json!({ "q": tool }), Intent::Valid, 1);
         let origin = Origin::new(Some("demo"), kind, &case.subject, cause);
         let finding = Finding::new(&origin, kind.clone(), "wrong", Repro::new(&case, &case));
-        shared.add(origin, finding);
+        shared.add(origin, finding, Some("demo"))
     }
 
     fn merged(kind: &Kind, cause: &Cause, tools: &[&str]) -> Vec<Finding> {
         let mut shared = Shared::default();
-        tools.iter().for_each(|tool| add(&mut shared, kind, tool, cause));
+        tools.iter().for_each(|tool| drop(add(&mut shared, kind, tool, cause)));
         merge(shared.into_findings(Some("demo")))
     }
 
@@ -133,6 +151,16 @@ mod tests {
     #[test]
     fn silences_are_never_one() {
         assert_eq!(merged(&Kind::Hang { ms: 1 }, &Cause::silence(), &["a", "b", "c"]).len(), 3);
+    }
+
+    #[test]
+    fn what_is_told_at_once_has_the_id_that_it_keeps() {
+        let mut shared = Shared::default();
+        let (first, nothing) = add(&mut shared, &Kind::InternalError, "search", &thrown());
+        let (second, replaced) = add(&mut shared, &Kind::InternalError, "fetch", &thrown());
+        assert_eq!((nothing, replaced), (Vec::new(), vec![first.id]));
+        let merged = merge(shared.into_findings(Some("demo")));
+        assert_eq!(merged.iter().map(|finding| &finding.id).collect::<Vec<_>>(), [&second.id]);
     }
 
     #[test]
