@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use wallfacer_process::jail::Offers;
 use wallfacer_process::{Ended, Platform};
 
 use crate::catalogue::Catalogue;
@@ -21,4 +22,5 @@ pub struct Examination {
     /// How the process ended, where it is ours.
     pub ended: Option<Ended>,
     pub machine: Platform,
+    pub offers: Offers,
 }

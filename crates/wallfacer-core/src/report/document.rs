@@ -9,10 +9,6 @@ use crate::findings::{Finding, finding_schema};
 use crate::summary::{Conclusion, Run, Summary, ToolSummary};
 use crate::target::Severity;
 
-/// Nothing confines a server yet, and only what it says and how it ends is watched.
-const SANDBOX: &str = "none";
-const OBSERVED: [&str; 3] = ["messages", "standard error", "exit status"];
-
 /// The whole run; keys stand in a fixed order.
 pub fn document(report: &Report<'_>) -> Value {
     let run = report.run;
@@ -31,8 +27,8 @@ pub fn document(report: &Report<'_>) -> Value {
             "duration_ms": millis(run.took),
             "budget_ms": run.budget.map(millis),
             "out_of_time": run.out_of_time,
-            "sandbox": SANDBOX,
-            "observed": OBSERVED,
+            "sandbox": run.server.standing.to_string(),
+            "observed": run.server.standing.watched(),
             "lives": run.lives,
             "steps": run.steps.iter().map(|step| {
                 json!({ "name": step.name, "duration_ms": millis(step.took) })

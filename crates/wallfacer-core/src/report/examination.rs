@@ -41,7 +41,30 @@ fn identity(out: &mut String, seen: &Examination) {
     if let Some(instructions) = &server.instructions {
         row(out, "Says", &format!("\"{}\"", shortened(instructions, PROSE)));
     }
+    world(out, seen);
+}
+
+/// How this server was confined and watched, and what the machine would have offered.
+fn world(out: &mut String, seen: &Examination) {
+    let standing = &seen.server.standing;
+    row(out, "Sandbox", &standing.to_string());
+    for remark in &standing.remarks {
+        row(out, "", &shortened(remark, LINE));
+    }
+    row(out, "Watched", &standing.watched().join(", "));
     row(out, "Machine", &format!("when the run ends, the server's {} is ended", seen.machine.kind));
+    let best = seen.offers.confinement.iter().find(|offer| offer.refused.is_none());
+    if let Some(best) = best {
+        row(out, "", &format!("confines a server by {}", best.what));
+    }
+    let watching = &seen.offers.observation;
+    row(out, "", if watching.refused.is_none() { "watches what a server does" } else { "watches no server" });
+    let refused = seen.offers.confinement.iter().map(|offer| (&offer.refused, &offer.advice));
+    let first = refused.chain([(&watching.refused, &watching.advice)]);
+    for (why, advice) in first.filter_map(|(refused, advice)| Some((refused.as_ref()?, advice))) {
+        row(out, "", &format!("refused: {}", shortened(why, LINE)));
+        advice.iter().for_each(|advice| row(out, "", &format!("to have it: {advice}")));
+    }
 }
 
 fn row(out: &mut String, key: &str, value: &str) {

@@ -1,7 +1,8 @@
 //! A look at a server as one JSON document.
 
 use serde_json::{Value, json};
-use wallfacer_process::{Ended, Status};
+use wallfacer_process::jail::Offer;
+use wallfacer_process::{Ended, Rung, Status};
 
 use crate::catalogue::{Catalogue, End, Listing, Prompt, Resource, Template, Tool};
 use crate::observe::Examination;
@@ -9,10 +10,16 @@ use crate::wire::{Remark, Server, sample};
 
 /// The whole examination; keys stand in a fixed order.
 pub fn examination(seen: &Examination) -> Value {
+    let standing = &seen.server.standing;
     json!({
         "wallfacer": env!("CARGO_PKG_VERSION"),
         "run": { "command": "doctor" },
-        "machine": { "ends": seen.machine.kind.to_string() },
+        "machine": machine(seen),
+        "sandbox": {
+            "rung": standing.to_string(),
+            "observed": standing.watched(),
+            "remarks": standing.remarks,
+        },
         "target": seen.target,
         "server": server(&seen.server, seen.transport),
         "round_trip_us": seen.round_trips.iter().map(|time| time.as_micros() as u64).collect::<Vec<_>>(),
@@ -24,6 +31,16 @@ pub fn examination(seen: &Examination) -> Value {
             "examples": seen.strays.examples.iter().map(|stray| sample(&stray.head)).collect::<Vec<_>>(),
         },
         "ended": seen.ended.as_ref().map(ended),
+    })
+}
+
+fn machine(seen: &Examination) -> Value {
+    let rung = |offer: &Offer<Rung>| json!({ "rung": offer.what.to_string(), "refused": offer.refused, "advice": offer.advice });
+    let watching = &seen.offers.observation;
+    json!({
+        "ends": seen.machine.kind.to_string(),
+        "confines": seen.offers.confinement.iter().map(rung).collect::<Vec<_>>(),
+        "watches": { "refused": watching.refused, "advice": watching.advice },
     })
 }
 

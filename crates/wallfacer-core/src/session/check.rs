@@ -8,6 +8,7 @@ use crate::event::Listener;
 use crate::report::remarks;
 use crate::summary::{NotTested, Note, Run, StepDone};
 use crate::wire::Connector;
+use crate::world::Standing;
 
 /// How to check.
 #[derive(Debug, Clone)]
@@ -48,12 +49,18 @@ pub fn check(
         work.run.steps.push(StepDone { name, took: step.elapsed() });
     }
     let mut run = work.run;
-    run.not_tested.push(NotTested {
-        what: "effects on files, network and other programs".to_owned(),
-        why: "the server ran without a sandbox, and nothing of that was observed".to_owned(),
-    });
+    run.not_tested.extend(unobserved(&run.server.standing));
     run.took = begun.elapsed();
     Ok(run)
+}
+
+/// What nobody saw is not known to be clean.
+fn unobserved(standing: &Standing) -> Option<NotTested> {
+    let what = "effects on files, network and other programs".to_owned();
+    let where_to = if standing.is_confined() { "in a sandbox" } else { "without a sandbox" };
+    let because = standing.remarks.first().map(|remark| format!(" ({remark})")).unwrap_or_default();
+    let why = format!("the server ran {where_to}, and nothing of that was observed{because}");
+    (!standing.observed.calls).then_some(NotTested { what, why })
 }
 
 /// The look that every run begins with: without it nothing is known of the server.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Map;
+use wallfacer_process::jail::offers;
 use wallfacer_process::platform;
 
 use crate::catalogue::{Catalogue, discover};
@@ -36,8 +37,8 @@ pub async fn examine(
     let left_behind =
         farewell.process.as_ref().and_then(|ended| ended.left_behind.as_ref()).map_or(0, Vec::len);
     listener.hear(&Event::Closed { left_behind });
-    let (ended, machine) = (farewell.process, platform());
-    Ok(Examination { target, server, transport, catalogue, round_trips, strays, ended, machine })
+    let (ended, machine, offers) = (farewell.process, platform(), offers());
+    Ok(Examination { target, server, transport, catalogue, round_trips, strays, ended, machine, offers })
 }
 
 fn tell_connected(server: &Server, listener: &mut dyn Listener) {

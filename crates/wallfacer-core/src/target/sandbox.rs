@@ -1,5 +1,7 @@
 //! What the user wishes for the world that a server lives in.
 
+use std::fmt;
+
 /// What holds for a server that nobody says anything of.
 const UNSAID: Confine = Confine::Off;
 
@@ -99,6 +101,20 @@ impl Net {
     /// Whether what is sent stays on this machine.
     pub fn is_closed(&self) -> bool {
         matches!(self, Self::Sink | Self::Deny)
+    }
+}
+
+impl fmt::Display for Net {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sink => formatter.write_str("a sink"),
+            Self::Deny => formatter.write_str("none"),
+            Self::Host => formatter.write_str("the machine's own"),
+            Self::Allow(list) => {
+                let named: Vec<String> = list.iter().map(|to| format!("{}:{}", to.host, to.port)).collect();
+                write!(formatter, "a sink, and {}", named.join(", "))
+            }
+        }
     }
 }
 

@@ -94,13 +94,14 @@ impl Connector {
     /// Opens a connection: to a fresh process where the server is ours to start, else a new session.
     pub async fn open(&mut self) -> Result<(Connection, Server), ConnectError> {
         self.prepare().await?;
-        let (connection, server, style) = match self.open_inside().await {
+        let (connection, mut server, style) = match self.open_inside().await {
             Err(error) if self.may_do_without_walls(&error) => self.open_outside(&error).await?,
             opened => opened?,
         };
-        self.check(connection.standing())?;
-        let (version, remarks) = (server.protocol, server.remarks.clone());
         let standing = connection.standing().clone();
+        self.check(&standing)?;
+        server.standing = standing.clone();
+        let (version, remarks) = (server.protocol, server.remarks.clone());
         self.agreed = Some(Agreed { version, style, remarks, standing });
         Ok((connection, server))
     }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use wallfacer_process::Ending;
 
 use crate::target::{Era, Version};
+use crate::world::Standing;
 
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 /// Names, versions and instructions are shown to people; a longer one is cut.
@@ -25,6 +26,8 @@ pub struct Server {
     /// From the start of the process, or of the first request, to the answer that opened the conversation.
     pub startup: Duration,
     pub remarks: Vec<Remark>,
+    /// How far it is confined and watched.
+    pub standing: Standing,
 }
 
 /// Something about the opening that is worth knowing.
@@ -72,6 +75,7 @@ impl Server {
             supported: supported.into_iter().flatten().filter_map(Value::as_str).map(shortened).collect(),
             startup,
             remarks: Vec::new(),
+            standing: Standing::open(Vec::new()),
         }
     }
 }

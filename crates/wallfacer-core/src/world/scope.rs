@@ -18,7 +18,7 @@ pub enum DeclaredBy {
 /// command line or environment has no scope to leave.
 pub fn scopes(command: &Command, cwd: &Path) -> BTreeMap<PathBuf, DeclaredBy> {
     let mut scopes = BTreeMap::new();
-    let arguments = command.args.iter().flat_map(|argument| paths_in(argument));
+    let arguments = command.args.iter().flat_map(paths_in);
     let named = arguments.map(|path| (path, DeclaredBy::CommandLine));
     let values = command.environment.set.values().flat_map(|value| std::env::split_paths(value));
     let set = values.filter(|path| path.is_absolute()).map(|path| (path, DeclaredBy::Environment));
@@ -33,7 +33,7 @@ pub fn scopes(command: &Command, cwd: &Path) -> BTreeMap<PathBuf, DeclaredBy> {
 
 /// What must stay there for a server to find what it was told of: the scopes, and the places of files that it is to make.
 pub(super) fn places(command: &Command, cwd: &Path) -> BTreeSet<PathBuf> {
-    let arguments = command.args.iter().flat_map(|argument| paths_in(argument));
+    let arguments = command.args.iter().flat_map(paths_in);
     let values = command.environment.set.values().flat_map(|value| std::env::split_paths(value));
     let all = arguments.chain(values.filter(|path| path.is_absolute())).map(|path| cwd.join(path));
     let place = |path: PathBuf| match path.exists() {

@@ -1,5 +1,6 @@
 //! What became of the wishes for a server's world.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use wallfacer_process::{Confinement, Rung};
@@ -57,6 +58,18 @@ impl Standing {
         is_confining(self.rung)
     }
 
+    /// What of the server is watched, in words.
+    pub fn watched(&self) -> Vec<&'static str> {
+        let Observed { calls, files, network } = self.observed;
+        let more = [
+            (calls, "files opened, connections and programs"),
+            (files, "files changed"),
+            (network, "what is sent out"),
+        ];
+        let always = ["messages", "standard error", "exit status"];
+        always.into_iter().chain(more.into_iter().filter(|(seen, _)| *seen).map(|(_, words)| words)).collect()
+    }
+
     /// Whether nothing that the server does can leave its world, so that all of it may be called. Behind a fence what it
     /// was given can still be lost.
     pub fn is_harmless(&self) -> bool {
@@ -67,4 +80,13 @@ impl Standing {
 /// Whether a rung keeps a server from what is none of its business.
 pub(super) fn is_confining(rung: Rung) -> bool {
     matches!(rung, Rung::Overlay | Rung::ReadOnly | Rung::Fence)
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.rung, &self.net) {
+            (Rung::Unconfined | Rung::OtherHome, _) | (_, Net::Host) => write!(formatter, "{}", self.rung),
+            (rung, net) => write!(formatter, "{rung}; network: {net}"),
+        }
+    }
 }
