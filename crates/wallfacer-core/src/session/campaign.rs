@@ -83,7 +83,7 @@ impl<'a> Campaign<'a> {
         let mut not_tested = BTreeSet::new();
         let mut chosen = Vec::new();
         for tool in &catalogue.tools.entries {
-            match left_out(tool, options) {
+            match left_out(tool, options, server) {
                 Some(why) => drop(not_tested.insert(NotTested { what: tool.name.clone(), why })),
                 None => chosen.push(tool),
             }
@@ -509,12 +509,15 @@ fn place(subject: &Subject) -> &str {
 }
 
 /// Why a tool is not called; none where it is.
-fn left_out(tool: &Tool, options: &FuzzOptions) -> Option<String> {
+fn left_out(tool: &Tool, options: &FuzzOptions, server: &Server) -> Option<String> {
     if options.include.as_ref().is_some_and(|include| !include.is_match(&tool.name)) {
         return Some("it is not among --include".to_owned());
     }
     if options.exclude.as_ref().is_some_and(|exclude| exclude.is_match(&tool.name)) {
         return Some("it is among --exclude".to_owned());
+    }
+    if server.standing.is_harmless() {
+        return None;
     }
     let held = held_back(tool, &options.destructive)?;
     Some(format!("{held}, and its effects would be real; [allow_destructive] tools lifts this"))

@@ -65,7 +65,7 @@ impl<'a> Trial<'a> {
             let Some(tool) = self.catalogue.tools.entries.iter().find(|tool| tool.name == name) else {
                 return Some(format!("the server has no tool `{name}` any more"));
             };
-            if let Some(why) = held_back(tool, destructive) {
+            if let Some(why) = held_back(tool, destructive).filter(|_| !self.server.standing.is_harmless()) {
                 return Some(format!(
                     "`{name}` is not called: {why}, and its effects would be real; [allow_destructive] tools lifts this"
                 ));
