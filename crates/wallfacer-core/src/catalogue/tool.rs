@@ -19,6 +19,8 @@ pub struct Tool {
     pub meta: Option<Value>,
     /// Arguments that travel as HTTP headers too: the path to the argument, and the header's name.
     pub header_params: Vec<(Vec<String>, String)>,
+    /// The entry as it was received.
+    pub listed: Map<String, Value>,
 }
 
 /// One argument of a tool, as far as the top of its schema tells.
@@ -67,6 +69,7 @@ impl Entry for Tool {
             annotations: Annotations::read(object.get("annotations")),
             meta: object.get("_meta").cloned(),
             header_params,
+            listed: object.clone(),
         })
     }
 }

@@ -22,6 +22,8 @@ pub fn payloads(case: &mut Value) -> Vec<Payload<'_>> {
         match (key.as_str(), part) {
             ("steps", Value::Array(steps)) => found.extend(steps.iter_mut().flat_map(step)),
             // `{"tool": NAME}`, `{"frame": HOW}`; a bare word is grammar.
+            // Parameters of a rule stand in its text.
+            ("claim", Value::Object(claim)) => found.extend(claim.get_mut("written").and_then(text)),
             ("subject" | "intent", Value::Object(named)) => found.extend(named.values_mut().filter_map(text)),
             _ => {}
         }

@@ -23,6 +23,12 @@ impl Patience {
         Patience { timeouts: self.timeouts.clone(), stretch: self.stretch.saturating_mul(factor) }
     }
 
+    /// This much for every request, where it is all that a rule allows.
+    pub fn at_most(&self, time: Duration) -> Patience {
+        let timeouts = Timeouts { call: time, per_tool: Default::default(), ..self.timeouts.clone() };
+        Patience { timeouts, stretch: 1 }
+    }
+
     pub fn for_request(&self, method: &str, params: &Map<String, Value>) -> Duration {
         let tool = params.get("name").and_then(Value::as_str).filter(|_| method == "tools/call");
         tool.map_or(self.timeouts.call, |tool| self.timeouts.for_tool(tool)) * self.stretch

@@ -8,7 +8,6 @@ mod endpoint;
 mod expand;
 mod flags;
 mod limits;
-mod nearest;
 mod resolve;
 mod sandbox;
 mod secret;

@@ -1,7 +1,7 @@
 //! How grave a finding is, and the three ways a user may say so.
 
-use super::nearest::nearest;
 use std::fmt;
+use wallfacer_rules::nearest;
 
 /// From worth fixing one day to stop everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]

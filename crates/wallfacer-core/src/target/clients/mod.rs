@@ -7,7 +7,6 @@ mod places;
 #[cfg(test)]
 mod tests;
 
-use super::nearest::nearest;
 use super::source::Problem;
 use super::{Reach, Surroundings};
 use entry::Entry;
@@ -15,6 +14,7 @@ use file::{ClientFile, Listed};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use wallfacer_rules::nearest;
 
 /// Every client file around us that exists.
 #[derive(Debug)]

@@ -2,7 +2,6 @@
 
 use super::keys::{self, Shape};
 use crate::target::expand::{self, Dollar};
-use crate::target::nearest::nearest;
 use crate::target::secret;
 use crate::target::source::{Problem, Source};
 use std::cell::RefCell;
@@ -10,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use wallfacer_rules::nearest;
 
 const PLACEHOLDERS: &str =
     "`${NAME}` is a variable, `${NAME:-default}` gives it a default, `$$` is a plain `$`";

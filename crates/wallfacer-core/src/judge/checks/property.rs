@@ -1,0 +1,77 @@
+//! The rule that a case is tried for must hold.
+
+use serde_json::{Value, json};
+use wallfacer_rules::{Context as Facts, Known, Rule, Steps, Verdict as Ruling};
+
+use crate::findings::{Cause, Kind};
+use crate::judge::charge::Charge;
+use crate::judge::context::Context;
+use crate::judge::response::response;
+use crate::judge::verdict::{Check, Verdict};
+use crate::observe::Observation;
+use crate::plan::{Case, common_arguments};
+use crate::run::Recording;
+use crate::wire::shortened;
+
+const SHOWN: usize = 2_000;
+
+/// A crash, a hang or a broken answer is a finding of its own, and satisfies no rule.
+pub struct KeepsItsRule;
+
+impl Check for KeepsItsRule {
+    fn name(&self) -> &'static str {
+        "keeps-its-rule"
+    }
+
+    fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
+        let Some(rule) = case.claim.as_ref().and_then(|claim| claim.rule()) else { return Verdict::Holds };
+        let why = match ruling(rule, case, recording, seen, context) {
+            Ruling::Holds => return Verdict::Holds,
+            Ruling::Unknown(why) => return Verdict::Unknown(why),
+            Ruling::Broken(why) => why,
+        };
+        let kind = Kind::PropertyFailure { invariant: rule.name.clone() };
+        let message = format!("`{}` does not hold: {why}", rule.name);
+        let mut charge = Charge::new(self.name(), kind, Cause::rule(&rule.name, None), message);
+        charge.details = rule.description.clone().unwrap_or_default();
+        let last = recording.steps.last().zip(seen.steps.last());
+        let answer = last.and_then(|(taken, seen)| response(taken, seen));
+        let answer = answer.map(|answer| shortened(&answer.to_string(), SHOWN)).unwrap_or_default();
+        Verdict::Broken(Box::new(charge.with("answer", answer)))
+    }
+}
+
+/// What the rule says of what was seen. Of a call that is repeated, each answer after the first is judged.
+fn ruling(rule: &Rule, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Ruling {
+    let tool = context.tools.get(&rule.tool).map(|facts| &facts.listed);
+    if rule.is_static() {
+        let (nothing, facts) = (Value::Null, context.known(&Value::Null));
+        return rule.judge(&Facts { tool, known: facts, ..Facts::new(&nothing, &nothing) });
+    }
+    let no_input = json!({});
+    let input = common_arguments(case).unwrap_or(&no_input);
+    let mut steps = Steps::default();
+    for (number, (taken, seen)) in recording.steps.iter().zip(&seen.steps).enumerate() {
+        let Some(answer) = response(taken, seen) else { break };
+        if number == 0 && rule.repeat > 1 {
+            steps.bind(Rule::FIRST, input.clone(), answer);
+            continue;
+        }
+        let known: Known<'_> = context.known(steps.value());
+        let effects = context.effects(taken);
+        let facts = Facts {
+            input,
+            response: &answer,
+            tool,
+            effects: effects.as_ref(),
+            latency: Some(seen.took),
+            known,
+        };
+        match rule.judge(&facts) {
+            Ruling::Holds if number + 1 == case.steps.len() => return Ruling::Holds,
+            Ruling::Holds => {}
+            other => return other,
+        }
+    }
+    Ruling::Unknown("it was not answered".to_owned())
+}

@@ -1,0 +1,152 @@
+//! A rule in, the cases out that show whether it holds: each input a script, sent as often as the rule says.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use wallfacer_rules::{Input, Known, Rule, Sequence};
+use wallfacer_schema::{Choices, Pool, Schema};
+
+use super::case::{Case, Intent, Step, Subject};
+use super::claim::Claim;
+
+/// Inputs of one rule, whatever it asks for: each is kept until it is judged.
+const MAX_INPUTS: u32 = 10_000;
+
+/// What cases of rules are made with.
+#[derive(Debug)]
+pub struct RulePlan<'a> {
+    /// The input schemas of the tools that may be called.
+    pub schemas: &'a BTreeMap<String, Schema>,
+    pub known: Known<'a>,
+    pub seed: u64,
+    /// Inputs of a rule that names no number.
+    pub cases: u32,
+}
+
+/// Why no case could be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotMade(pub String);
+
+/// The cases of a rule that makes calls.
+pub fn rule_cases(rule: &Arc<Rule>, plan: &RulePlan<'_>) -> Result<Vec<Case>, NotMade> {
+    let inputs = rule.inputs(plan.cases).min(MAX_INPUTS);
+    let claim = Claim::of_rule(rule);
+    let source = Source::new(rule, plan)?;
+    let case = |number: u32| {
+        let seed = seed(plan.seed, &rule.name, number);
+        let call = Case::tool(&rule.tool, source.draw(number, seed)?, Intent::Rule, seed);
+        let steps = std::iter::repeat_n(call.steps[0].clone(), rule.repeat.max(1) as usize).collect();
+        Ok(Case { steps, claim: Some(Box::new(claim.clone())), ..call })
+    };
+    (0..inputs).map(case).collect()
+}
+
+/// A case that is judged by what the server says of its tool, and sends nothing.
+pub fn static_case(rule: &Arc<Rule>, seed: u64) -> Case {
+    Case {
+        subject: Subject::Tool(rule.tool.clone()),
+        intent: Intent::Rule,
+        steps: Vec::new(),
+        seed,
+        claim: Some(Box::new(Claim::of_rule(rule))),
+    }
+}
+
+/// A sequence as a case: its calls depend on its answers, so its steps are known only once it was played.
+pub fn sequence_case(sequence: &Arc<Sequence>, seed: u64) -> Case {
+    let tools = sequence.tools();
+    let mut called = tools.iter();
+    let subject = match (called.next(), called.next()) {
+        (Some(only), None) => Subject::Tool((*only).to_owned()),
+        _ => Subject::Server,
+    };
+    Case {
+        subject,
+        intent: Intent::Rule,
+        steps: Vec::new(),
+        seed,
+        claim: Some(Box::new(Claim::of_sequence(sequence))),
+    }
+}
+
+/// Where the arguments of a rule come from.
+enum Source<'a> {
+    Fixed(Value),
+    Made(Schema),
+    Declared { schema: &'a Schema, over: Value },
+}
+
+impl<'a> Source<'a> {
+    fn new(rule: &Rule, plan: &RulePlan<'a>) -> Result<Source<'a>, NotMade> {
+        let resolved = |draft: &wallfacer_rules::Draft| {
+            draft.resolve(&plan.known).map_err(|unresolved| NotMade(unresolved.to_string()))
+        };
+        Ok(match &rule.input {
+            Input::Fixed(draft) => Source::Fixed(resolved(draft)?),
+            Input::Generated(generate) => Source::Made(
+                Schema::compile(&generate.schema())
+                    .map_err(|error| NotMade(format!("nothing can be generated for it: {error}")))?,
+            ),
+            Input::SchemaValid { over } => Source::Declared {
+                schema: plan
+                    .schemas
+                    .get(&rule.tool)
+                    .ok_or_else(|| NotMade("the input schema of its tool cannot be used".to_owned()))?,
+                over: resolved(over)?,
+            },
+        })
+    }
+
+    /// The first is the simplest there is, which is the one that most often succeeds.
+    fn draw(&self, number: u32, seed: u64) -> Result<Value, NotMade> {
+        let mut choices = if number == 0 { Choices::simplest() } else { Choices::seeded(seed) };
+        let mut draw = |schema: &Schema| {
+            let value = schema.valid(&mut choices, &Pool::new());
+            value.map_err(|error| NotMade(format!("no valid arguments can be made: {error}")))
+        };
+        match self {
+            Source::Fixed(value) => Ok(value.clone()),
+            Source::Made(schema) => draw(schema),
+            Source::Declared { schema, over } => Ok(put_over(draw(schema)?, over)),
+        }
+    }
+}
+
+/// The arguments, with the members that a rule fixes.
+pub fn put_over(arguments: Value, over: &Value) -> Value {
+    // Arguments are an object by the protocol; a schema that allows more is still called with one.
+    let mut arguments = if arguments.is_object() { arguments } else { json!({ "value": arguments }) };
+    for (name, value) in over.as_object().into_iter().flatten() {
+        arguments[name] = value.clone();
+    }
+    arguments
+}
+
+fn seed(seed: u64, rule: &str, number: u32) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seed.to_le_bytes()).update(rule.as_bytes()).update(&number.to_le_bytes());
+    u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().expect("eight bytes"))
+}
+
+/// The arguments that every call of a case has in common.
+pub fn common_arguments(case: &Case) -> Option<&Value> {
+    let mut arguments = case.steps.iter().map(|step| match step {
+        Step::Call { method, params } if method == "tools/call" => params.get("arguments"),
+        _ => None,
+    });
+    let first = arguments.next()??;
+    arguments.all(|other| other == Some(first)).then_some(first)
+}
+
+/// The same case with other arguments in all of its calls.
+pub fn with_arguments(case: &Case, arguments: &Value) -> Case {
+    let mut case = case.clone();
+    for step in &mut case.steps {
+        if let Step::Call { params, .. } = step {
+            params.insert("arguments".to_owned(), arguments.clone());
+        }
+    }
+    case
+}
