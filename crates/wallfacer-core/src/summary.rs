@@ -39,6 +39,8 @@ pub struct Run {
     pub not_tested: Vec<NotTested>,
     /// Whether time ran out before the plan did.
     pub out_of_time: bool,
+    /// Rules and sequences that something was said of.
+    pub rules_judged: u64,
 }
 
 /// One step of a run.
@@ -94,6 +96,8 @@ pub struct Fuzzed {
     pub not_tested: Vec<NotTested>,
     /// Whether the budget was used up before the plan was.
     pub out_of_time: bool,
+    /// Rules and sequences that something was said of.
+    pub rules_judged: u64,
 }
 
 /// Calls by what became of them.
@@ -138,14 +142,19 @@ pub struct NotTested {
 impl Run {
     /// A run that has only looked at the server so far.
     pub fn begun(command: &'static str, started: String, seen: &Examination) -> Run {
+        Run::empty(command, started, seen.target.clone(), seen.server.clone())
+    }
+
+    /// A run that has only begun.
+    pub fn empty(command: &'static str, started: String, target: Shown, server: Server) -> Run {
         Run {
             command,
             started,
             took: Duration::ZERO,
             seed: 0,
             budget: None,
-            target: seen.target.clone(),
-            server: seen.server.clone(),
+            target,
+            server,
             steps: Vec::new(),
             lives: 1,
             summary: Summary::default(),
@@ -157,20 +166,26 @@ impl Run {
             notes: Vec::new(),
             not_tested: Vec::new(),
             out_of_time: false,
+            rules_judged: 0,
         }
     }
 
     /// A run of nothing but fuzzing.
     pub fn of_fuzzing(started: String, fuzzed: Fuzzed) -> Run {
+        Run::of_step("fuzz", started, fuzzed)
+    }
+
+    /// A run of one step that makes calls.
+    pub fn of_step(command: &'static str, started: String, fuzzed: Fuzzed) -> Run {
         Run {
-            command: "fuzz",
+            command,
             started,
             took: fuzzed.took,
             seed: fuzzed.seed,
             budget: None,
             target: fuzzed.target,
             server: fuzzed.server,
-            steps: vec![StepDone { name: "fuzz", took: fuzzed.took }],
+            steps: vec![StepDone { name: command, took: fuzzed.took }],
             lives: fuzzed.lives,
             summary: fuzzed.summary,
             tools: fuzzed.tools,
@@ -181,20 +196,30 @@ impl Run {
             notes: fuzzed.notes,
             not_tested: fuzzed.not_tested,
             out_of_time: fuzzed.out_of_time,
+            rules_judged: fuzzed.rules_judged,
         }
     }
 
-    /// Adds what a step of fuzzing came to.
+    /// Adds what a step that makes calls came to.
     pub fn add_fuzzing(&mut self, fuzzed: Fuzzed) {
         self.seed = fuzzed.seed;
         self.lives += fuzzed.lives;
-        self.summary = fuzzed.summary;
-        self.tools = fuzzed.tools;
+        self.summary.add(&fuzzed.summary);
+        for (tool, counts) in fuzzed.tools {
+            self.tools.entry(tool).or_default().add(&counts);
+        }
         self.findings.extend(referenced(fuzzed.findings));
         self.flaky.extend(referenced(fuzzed.flaky));
         self.notes.extend(fuzzed.notes);
         self.not_tested.extend(fuzzed.not_tested);
         self.out_of_time |= fuzzed.out_of_time;
+        self.rules_judged += fuzzed.rules_judged;
+    }
+
+    /// Adds what was proven, each time and not each time.
+    pub fn add_findings(&mut self, findings: Vec<Finding>, flaky: Vec<Finding>) {
+        self.findings.extend(referenced(findings));
+        self.flaky.extend(referenced(flaky));
     }
 
     /// Weighs every finding as the user wants it, and puts the gravest first.
@@ -225,9 +250,10 @@ impl Run {
         self.stale.extend(stale.map(|(id, entry)| Stale { id: id.to_string(), about: entry.about.clone() }));
     }
 
-    /// Whether anything that the server offers was called at all.
+    /// Whether anything that the server offers was called, or judged by what it says of itself.
     pub fn has_tested(&self) -> bool {
-        self.summary.of_offers > 0 || self.tools.values().any(|tool| tool.calls.calls > 0)
+        let called = self.tools.values().any(|tool| tool.calls.calls > 0);
+        called || self.summary.of_offers > 0 || self.rules_judged > 0
     }
 
     pub fn conclusion(&self, threshold: Severity) -> Conclusion {
@@ -252,7 +278,27 @@ fn referenced(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
+impl ToolSummary {
+    fn add(&mut self, other: &ToolSummary) {
+        self.calls.add(&other.calls);
+        self.valid_calls += other.valid_calls;
+        self.valid_completed += other.valid_completed;
+    }
+}
+
 impl Summary {
+    fn add(&mut self, other: &Summary) {
+        self.calls += other.calls;
+        self.of_offers += other.of_offers;
+        self.completed += other.completed;
+        self.tool_errors += other.tool_errors;
+        self.rejected += other.rejected;
+        self.failed += other.failed;
+        self.malformed += other.malformed;
+        self.silent += other.silent;
+        self.gone += other.gone;
+    }
+
     pub fn count(&mut self, answer: &Answer) {
         self.calls += 1;
         let place = match answer {

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use jsonschema::Validator;
+use serde_json::Value;
+use wallfacer_rules::{Known, ToolShape};
 
 use super::secrets::Secrets;
 use crate::catalogue::{Catalogue, Tool};
 use crate::plan::words;
+use crate::run::Taken;
 use crate::target::Version;
 
 /// What was declared, and what was entrusted.
@@ -15,6 +18,10 @@ pub struct Context {
     pub tools: BTreeMap<String, ToolFacts>,
     /// What the server must keep to itself.
     pub secrets: Secrets,
+    /// A text of this run, for rules to recognise what they sent.
+    pub marker: Value,
+    /// What is planted, by the names that rules have for it; none where nothing can be.
+    pub canary: Option<Value>,
 }
 
 /// One tool's declarations.
@@ -24,6 +31,8 @@ pub struct ToolFacts {
     pub output: Option<Output>,
     /// Whether it says that showing the environment or the configuration is its job.
     pub shows_environment: bool,
+    /// The entry as it was received.
+    pub listed: Value,
 }
 
 /// A declared output schema.
@@ -45,14 +54,35 @@ impl Context {
                     Err(error) => Output::Unusable(error.to_string()),
                 }
             });
-            (tool.name.clone(), ToolFacts { output, shows_environment: shows_environment(tool) })
+            let listed = Value::Object(tool.listed.clone());
+            (tool.name.clone(), ToolFacts { output, shows_environment: shows_environment(tool), listed })
         };
         let tools = catalogue.tools.entries.iter().map(facts).collect();
-        Context { tools, secrets: Secrets::default() }
+        Context { tools, ..Context::default() }
     }
 
     pub fn with_secrets(self, secrets: Secrets) -> Context {
         Context { secrets, ..self }
+    }
+
+    pub fn with_marker(self, marker: String) -> Context {
+        Context { marker: Value::from(marker), ..self }
+    }
+
+    /// What placeholders of rules may stand for.
+    pub fn known<'a>(&'a self, steps: &'a Value) -> Known<'a> {
+        let marker = Some(&self.marker).filter(|marker| marker.is_string());
+        Known { steps, canary: self.canary.as_ref(), marker }
+    }
+
+    /// The tools as rules see them.
+    pub fn shapes(&self) -> Vec<ToolShape> {
+        self.tools.values().map(|facts| ToolShape::new(facts.listed.clone())).collect()
+    }
+
+    /// What a step did to the world, as rules see it; none where that was not observed.
+    pub fn effects(&self, _: &Taken) -> Option<Value> {
+        None
     }
 
     pub fn shows_environment(&self, tool: &str) -> bool {

@@ -3,24 +3,54 @@
 mod charge;
 mod checks;
 mod context;
+mod response;
 mod secrets;
 mod verdict;
 
 pub use charge::Charge;
-pub use checks::{all, leak};
+pub use checks::{Failure, all, leak, sequence_charge};
 pub use context::{Context, ToolFacts};
+pub use response::response;
 pub use secrets::Secrets;
 pub use verdict::{Check, Verdict};
 
+use crate::findings::Kind;
 use crate::observe::Observation;
 use crate::plan::Case;
 use crate::run::Recording;
 
+/// What every check says of one case.
+#[derive(Debug, Default)]
+pub struct Judgement {
+    /// What is not in order.
+    pub charges: Vec<Charge>,
+    /// Why the rule of the case says nothing, where it does not.
+    pub unknown: Option<String>,
+}
+
 /// What every check says of one case; only what is not in order.
 pub fn judge(case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Vec<Charge> {
-    let broken = |check: &dyn Check| match check.judge(case, recording, seen, context) {
-        Verdict::Broken(charge) => Some(*charge),
-        Verdict::Holds | Verdict::Unknown(_) => None,
-    };
-    all().iter().filter_map(|check| broken(*check)).collect()
+    weigh(case, recording, seen, context).charges
+}
+
+/// The same, with what cannot be said.
+pub fn weigh(case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Judgement {
+    let mut judgement = Judgement::default();
+    for check in all() {
+        match check.judge(case, recording, seen, context) {
+            Verdict::Broken(charge) if concerns(case, &charge) => judgement.charges.push(*charge),
+            Verdict::Unknown(why) if case.claim.is_some() => judgement.unknown = Some(why),
+            Verdict::Broken(_) | Verdict::Holds | Verdict::Unknown(_) => {}
+        }
+    }
+    judgement
+}
+
+/// A rule is about what it says. Beside it only what makes its question meaningless is told.
+fn concerns(case: &Case, charge: &Charge) -> bool {
+    let always = matches!(
+        charge.kind,
+        Kind::Crash | Kind::Hang { .. } | Kind::ProtocolError | Kind::PropertyFailure { .. }
+    );
+    always || case.claim.is_none()
 }

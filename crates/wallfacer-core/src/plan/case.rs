@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::claim::Claim;
 use super::frame::RawFrame;
 use super::payload;
 
@@ -14,6 +15,9 @@ pub struct Case {
     pub intent: Intent,
     pub steps: Vec<Step>,
     pub seed: u64,
+    /// The rule that it is tried for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Box<Claim>>,
 }
 
 /// What of the server a case is about.
@@ -38,6 +42,8 @@ pub enum Intent {
     Example,
     /// Valid, drawn at random.
     Valid,
+    /// A rule wants to see what comes of it.
+    Rule,
     /// Valid, at a limit of the schema that the text names.
     Boundary(String),
     /// Not valid, in one way: where, by which rule of the schema, and in words.
@@ -86,7 +92,7 @@ impl Case {
         let params =
             Map::from_iter([("name".to_owned(), Value::from(name)), ("arguments".to_owned(), arguments)]);
         let step = Step::Call { method: "tools/call".to_owned(), params };
-        Case { subject: Subject::Tool(name.to_owned()), intent, steps: vec![step], seed }
+        Case { subject: Subject::Tool(name.to_owned()), intent, steps: vec![step], seed, claim: None }
     }
 
     /// The one call that this case consists of, if it does.
@@ -148,7 +154,7 @@ impl Intent {
             Intent::Example | Intent::Valid | Intent::Boundary(_) => Some(true),
             Intent::Invalid { .. } => Some(false),
             Intent::Adversarial { valid, .. } => Some(*valid),
-            Intent::Stored | Intent::Frame(_) => None,
+            Intent::Stored | Intent::Rule | Intent::Frame(_) => None,
         }
     }
 }

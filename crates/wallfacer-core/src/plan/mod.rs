@@ -1,6 +1,7 @@
 //! [`Catalogue`](crate::catalogue::Catalogue) in, [`Case`]s out: what to try, in which order, and why.
 
 mod case;
+mod claim;
 mod frame;
 mod guard;
 mod lesson;
@@ -8,8 +9,10 @@ mod offers;
 mod payload;
 mod planner;
 mod protocol;
+mod rule;
 
 pub use case::{Case, Intent, Step, Subject};
+pub use claim::{Claim, Law};
 pub use frame::RawFrame;
 pub use guard::{held_back, words};
 pub use lesson::{Lesson, harvest, read_refusal, said};
@@ -17,3 +20,6 @@ pub use offers::offer_cases;
 pub use payload::{compact, expand};
 pub use planner::{Mode, Options, Phase, Planner, Round};
 pub use protocol::protocol_cases;
+pub use rule::{
+    NotMade, RulePlan, common_arguments, put_over, rule_cases, sequence_case, static_case, with_arguments,
+};

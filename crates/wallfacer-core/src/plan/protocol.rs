@@ -33,7 +33,7 @@ type Named = (String, Vec<RawFrame>);
 
 fn case(name: &str, frames: Vec<RawFrame>, seed: u64) -> Case {
     let steps = frames.into_iter().map(Step::Raw).chain([Step::Probe]).collect();
-    Case { subject: Subject::Server, intent: Intent::Frame(name.to_owned()), steps, seed }
+    Case { subject: Subject::Server, intent: Intent::Frame(name.to_owned()), steps, seed, claim: None }
 }
 
 fn one(name: &str, line: impl AsRef<[u8]>) -> Named {

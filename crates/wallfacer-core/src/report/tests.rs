@@ -44,6 +44,7 @@ fn run(findings: Vec<Finding>) -> Run {
         notes: vec![Note { tool: Some(HOSTILE.to_owned()), text: HOSTILE.to_owned() }],
         not_tested: vec![NotTested { what: HOSTILE.to_owned(), why: "it was left out".to_owned() }],
         out_of_time: false,
+        rules_judged: 0,
     };
     Run::of_fuzzing("2026-01-02T03:04:05Z".to_owned(), fuzzed)
 }

@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use tokio::time::Instant;
+use wallfacer_process::{Process, Stderr};
 
 use super::life::Life;
 use super::patience::Patience;
 use super::recording::{Mark, Recording, Taken};
 use crate::catalogue::Catalogue;
 use crate::plan::{Case, Step};
+use crate::target::{Reach, Target};
 use crate::wire::{Answered, Closed, ConnectError, Connector, Happening, HeaderParams, Outcome, Ticket};
 
 /// Finished calls that are suspected too when a server dies and no call in flight explains it.
@@ -33,6 +35,8 @@ pub struct Runner {
     headers: HeaderParams,
     patience: Patience,
     life: Option<Life>,
+    /// A second session beside it.
+    other: Option<Life>,
     /// Where the notifications begin that belong to the next answer.
     mark: Mark,
     /// Late deaths that no call explained.
@@ -74,7 +78,16 @@ impl Runner {
     pub fn new(connector: Connector, catalogue: &Catalogue, patience: Patience) -> Runner {
         let marked = catalogue.tools.entries.iter().filter(|tool| !tool.header_params.is_empty());
         let headers = marked.map(|tool| (tool.name.clone(), tool.header_params.clone())).collect();
-        Runner { connector, headers, patience, life: None, mark: Mark::default(), vain_hunts: 0, lives: 0 }
+        Runner {
+            connector,
+            headers,
+            patience,
+            life: None,
+            other: None,
+            mark: Mark::default(),
+            vain_hunts: 0,
+            lives: 0,
+        }
     }
 
     pub fn patience(&self) -> &Patience {
@@ -83,9 +96,28 @@ impl Runner {
 
     /// Ends the current server, so that the next case meets a fresh one.
     pub async fn rest(&mut self) {
-        if let Some(life) = self.life.take() {
+        for life in [self.other.take(), self.life.take()].into_iter().flatten() {
             life.connection.close(GRACE).await;
         }
+    }
+
+    /// A second session with the server, opened where there is none: another process where each client starts its own.
+    pub async fn other(&mut self) -> Result<&mut Life, ConnectError> {
+        self.life().await?;
+        if self.other.is_none() {
+            self.other = Some(match beside(self.connector.target()) {
+                Some(mut beside) => Life::start(&mut beside, &self.headers).await?,
+                None => Life::start(&mut self.connector, &self.headers).await?,
+            });
+        }
+        Ok(self.other.as_mut().expect("just opened"))
+    }
+
+    /// The end of what the servers at hand wrote to stderr, where they are ours.
+    pub fn last_words(&self) -> Option<Stderr> {
+        let lives = [&self.other, &self.life].into_iter().flatten();
+        let said = lives.filter_map(|life| life.connection.process().map(Process::stderr));
+        said.max_by_key(|said| said.tail.len())
     }
 
     /// The current life, started where there is none.
@@ -428,7 +460,15 @@ impl Runner {
     /// Ends a server that is gone or stuck; waiting for it politely would be in vain.
     fn kill(&mut self) {
         self.life = None;
+        self.other = None;
     }
+}
+
+/// A way to a server that is started and then reached over HTTP, without starting it once more.
+fn beside(target: &Target) -> Option<Connector> {
+    let Reach::Both { endpoint, .. } = &target.reach else { return None };
+    let target = Target { reach: Reach::Url(endpoint.clone()), ..target.clone() };
+    Some(Connector::new(target, BTreeMap::new()))
 }
 
 /// Alone too it was fatal, or was answered in a way that nobody could match to it among others.

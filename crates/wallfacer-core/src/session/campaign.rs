@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use wallfacer_schema::Schema;
 
+use super::attempt::attempt;
 use super::confirm::{Confirmed, Inquiry};
 use super::fuzz::FuzzOptions;
 use super::shard::{Judged, Manner, Part, perform_round, shard_size};
@@ -12,11 +13,11 @@ use super::shared::Shared;
 use super::suspicion::{Suspicion, Suspicions};
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
-use crate::findings::{Finding, Origin, Repro, Reproduced, ServerName, merge};
-use crate::judge::{Charge, Context};
-use crate::observe::Answer;
+use crate::findings::{Finding, Kind, Origin, Repro, Reproduced, ServerName, merge};
+use crate::judge::{Charge, Context, weigh};
+use crate::observe::{Answer, observe};
 use crate::plan::{Case, Intent, Options, Planner, Step, Subject, held_back};
-use crate::run::Runner;
+use crate::run::{Recording, Runner};
 use crate::summary::{Fuzzed, NotTested, Note, Summary, ToolSummary};
 use crate::target::{Era, Shown};
 use crate::wire::{ConnectError, Server};
@@ -37,6 +38,9 @@ const GROWTH_ITERATIONS: usize = 100;
 const FEW_CALLS: u64 = 10;
 /// Where less than this part of the valid calls succeeds, hardly more than the input checks was tested.
 const LOW_SUCCESS: f64 = 0.1;
+
+/// Rules that are told by their names when nothing can be said of them.
+const FEW_RULES: usize = 3;
 
 /// What a campaign works with.
 pub struct Field<'a> {
@@ -69,6 +73,10 @@ pub struct Campaign<'a> {
     flaky: Vec<Finding>,
     notes: BTreeSet<Note>,
     not_tested: BTreeSet<NotTested>,
+    /// Rules of which nothing can be said, and why.
+    unknown: BTreeMap<String, String>,
+    /// Rules and sequences that something was said of.
+    judged: BTreeSet<String>,
     lives: u64,
     out_of_time: bool,
 }
@@ -115,6 +123,8 @@ impl<'a> Campaign<'a> {
             flaky: Vec::new(),
             notes: BTreeSet::new(),
             not_tested,
+            unknown: BTreeMap::new(),
+            judged: BTreeSet::new(),
             lives: 1,
             out_of_time: false,
         }
@@ -143,7 +153,9 @@ impl<'a> Campaign<'a> {
 
     /// The stored failures that may be tried: one that calls a tool which is left out stays away.
     pub fn stored(&mut self, catalogue: &Catalogue) -> Vec<Case> {
-        let (tried, left): (Vec<&Case>, Vec<&Case>) = self.options.stored.iter().partition(|case| {
+        // Rules are tried where rules are given.
+        let unclaimed = self.options.stored.iter().filter(|case| case.claim.is_none());
+        let (tried, left): (Vec<&Case>, Vec<&Case>) = unclaimed.partition(|case| {
             let mut called = case.called_tools();
             called.all(|name| {
                 let listed = catalogue.tools.entries.iter().any(|tool| tool.name == name);
@@ -226,6 +238,7 @@ impl<'a> Campaign<'a> {
             self.not_tested.insert(NotTested { what: "the rest of the plan".to_owned(), why });
         }
         self.tell_low_success();
+        self.tell_unknown();
         let findings = merge(self.findings.into_findings(self.server.name.as_deref()));
         Fuzzed {
             target,
@@ -240,6 +253,103 @@ impl<'a> Campaign<'a> {
             notes: self.notes.into_iter().collect(),
             not_tested: self.not_tested.into_iter().collect(),
             out_of_time,
+            rules_judged: self.judged.len() as u64,
+        }
+    }
+
+    /// Plays sequences, one after another, each on a fresh server.
+    pub fn play_sequences(
+        &mut self,
+        cases: &[Case],
+        field: &Field<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<(), ConnectError> {
+        if cases.is_empty() {
+            return Ok(());
+        }
+        listener.hear(&Event::RoundBegun { phase: "sequences", cases: cases.len() });
+        let mut runner = (field.runner)();
+        let patience = runner.patience().clone();
+        for case in cases {
+            if self.is_over() {
+                self.out_of_time = true;
+                break;
+            }
+            let tried = field.runtime.block_on(attempt(&mut runner, case, &patience, field.context))?;
+            let played = tried.played.as_ref().unwrap_or(case);
+            for (seen, tool) in tried.seen.steps.iter().zip(played.called_tools()) {
+                self.summary.count(&seen.answer);
+                self.tools.entry(tool.to_owned()).or_default().calls.count(&seen.answer);
+            }
+            self.note_ruling(case, tried.judgement.unknown);
+            for charge in tried.judgement.charges {
+                self.suspicions.add(self.server.name.as_deref(), case, charge, Vec::new);
+            }
+        }
+        field.runtime.block_on(runner.rest());
+        self.lives += runner.lives;
+        let (calls, suspicions) = (self.summary.calls, self.suspicions.len());
+        listener.hear(&Event::RoundDone { phase: "sequences", calls, suspicions });
+        self.confirm(self.confirming_until(), field, listener)
+    }
+
+    /// Judges rules about what the server says of its tools. What breaks one must be there again each time that it is
+    /// asked, in each of these contexts.
+    pub fn judge_listing(&mut self, cases: &[Case], contexts: &[Context], listener: &mut dyn Listener) {
+        let nothing = Recording { steps: Vec::new(), stderr: None };
+        let seen = observe(&nothing);
+        for case in cases {
+            let mut judged = contexts.iter().map(|context| weigh(case, &nothing, &seen, context));
+            let Some(first) = judged.next() else { return };
+            let again = judged.filter(|again| !again.charges.is_empty()).count();
+            self.note_ruling(case, first.unknown);
+            let (k, n) = (again as u32, contexts.len() as u32 - 1);
+            for charge in first.charges {
+                let confirmed = Confirmed::Finding {
+                    charge: Box::new(charge.clone()),
+                    case: case.clone(),
+                    reproduced: Reproduced { k, n },
+                };
+                let suspicion = Suspicion { case: case.clone(), charge, before: Vec::new() };
+                self.take_confirmed(confirmed, suspicion, listener);
+            }
+        }
+    }
+
+    /// A rule that cannot be tried at all.
+    pub fn leave_rule(&mut self, rule: &str, why: String) {
+        self.unknown.insert(rule.to_owned(), why);
+    }
+
+    /// The tools that may be called.
+    pub fn may_call(&self, tool: &str) -> bool {
+        self.chosen.iter().any(|chosen| chosen.name == tool)
+    }
+
+    pub fn schemas(&self) -> &BTreeMap<String, Schema> {
+        &self.schemas
+    }
+
+    fn note_ruling(&mut self, case: &Case, unknown: Option<String>) {
+        let Some(claim) = &case.claim else { return };
+        match unknown {
+            Some(why) => drop(self.unknown.entry(claim.rule.clone()).or_insert(why)),
+            None => drop(self.judged.insert(claim.rule.clone())),
+        }
+    }
+
+    /// Rules that say nothing, by the reason.
+    fn tell_unknown(&mut self) {
+        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (rule, why) in self.unknown.iter().filter(|(rule, _)| !self.judged.contains(*rule)) {
+            reasons.entry(why).or_default().push(rule);
+        }
+        for (why, rules) in reasons {
+            let what = match rules.len() {
+                few if few <= FEW_RULES => rules.join(", "),
+                many => format!("{} and {} other rules", rules[0], many - 1),
+            };
+            self.not_tested.insert(NotTested { what, why: why.to_owned() });
         }
     }
 
@@ -356,6 +466,7 @@ impl<'a> Campaign<'a> {
         }
         let tool = case.subject.tool().map(str::to_owned);
         self.notes.extend(judged.notes.into_iter().map(|text| Note { tool: tool.clone(), text }));
+        self.note_ruling(case, judged.unknown);
         let performed = judged.case.as_ref().unwrap_or(case);
         let before = || {
             let first = index - index % shard_size(cases.len());
@@ -469,7 +580,8 @@ impl<'a> Campaign<'a> {
             Intent::Frame(name) => format!("{} after a frame of ours: {name}", charge.message),
             _ => charge.message.clone(),
         };
-        let mut finding = Finding::new(&origin, charge.kind.clone(), &message, Repro::new(case, original));
+        let kept = without_idle_claim(case, charge);
+        let mut finding = Finding::new(&origin, charge.kind.clone(), &message, Repro::new(&kept, original));
         finding.details = charge.details.clone();
         finding.evidence = charge.evidence.clone();
         finding.references = charge.references.clone();
@@ -498,6 +610,13 @@ impl<'a> Campaign<'a> {
             self.not_tested.insert(NotTested { what: tool.name.clone(), why });
         }
     }
+}
+
+/// What goes wrong whatever the rule says is shown without the rule.
+fn without_idle_claim(case: &Case, charge: &Charge) -> Case {
+    let about_rule = matches!(charge.kind, Kind::PropertyFailure { .. });
+    let plays = case.claim.as_ref().is_some_and(|claim| claim.sequence().is_some());
+    Case { claim: case.claim.clone().filter(|_| about_rule || plays), ..case.clone() }
 }
 
 fn is_offer(subject: &Subject) -> bool {

@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use wallfacer_schema::{Class, Schema, Shrinker};
 
+use super::attempt::attempt;
+use super::narrow::Narrow;
 use crate::catalogue::Tool;
 use crate::findings::{FindingId, Kind, Origin, Reproduced};
-use crate::judge::{Charge, Context, judge};
+use crate::judge::{Charge, Context};
 use crate::observe::{Answer, observe};
 use crate::plan::{Case, Intent, Step, Subject};
 use crate::run::{Patience, Runner};
@@ -72,6 +74,9 @@ impl Inquiry<'_> {
         schema: Option<&Schema>,
         before: &[Step],
     ) -> Result<Confirmed, ConnectError> {
+        if case.claim.as_ref().is_some_and(|claim| claim.sequence().is_some()) {
+            return self.look_into_sequence(case, charge).await;
+        }
         if let Some(large) = self.of_any_large_request(case, charge).await? {
             return Ok(large);
         }
@@ -98,7 +103,12 @@ impl Inquiry<'_> {
                 if wedged { "answers nothing else meanwhile" } else { "still answers other requests" };
             charge.message = format!("{}; it {meanwhile}", charge.message);
         }
+        let narrow = Narrow::of(case, self.context);
         let case = match schema {
+            _ if case.claim.is_some() => match narrow.filter(|_| reproduced.always() && self.minimise) {
+                Some(narrow) => self.narrow(case, &wanted, &narrow, &patience).await?,
+                None => case.clone(),
+            },
             Some(schema) if reproduced.always() && self.minimise => {
                 self.minimise(case, &wanted, schema, &patience).await?
             }
@@ -190,7 +200,7 @@ impl Inquiry<'_> {
             return Ok(Confirmed::Never);
         }
         let steps = before.iter().chain(&case.steps).cloned().collect();
-        let script = Case { subject: Subject::Server, steps, ..case.clone() };
+        let script = Case { subject: Subject::Server, steps, claim: None, ..case.clone() };
         let wanted = self.id(&script, charge);
         let patience = self.runner.patience().clone();
         let (reproduced, proven) = match self.try_often(&script, &wanted, &patience, false).await? {
@@ -251,8 +261,7 @@ impl Inquiry<'_> {
         wanted: &FindingId,
         patience: &Patience,
     ) -> Result<Option<Charge>, ConnectError> {
-        let recording = self.runner.perform(case, patience).await?;
-        let charges = judge(case, &recording, &observe(&recording), self.context);
+        let charges = attempt(self.runner, case, patience, self.context).await?.judgement.charges;
         Ok(charges.into_iter().find(|charge| self.id(case, charge) == *wanted))
     }
 
@@ -284,6 +293,77 @@ impl Inquiry<'_> {
         // What was found small must hold once more; else the case as it was is the honest one.
         let holds = self.try_fresh(&smallest, wanted, patience).await?.is_some();
         Ok(if holds { smallest } else { case.clone() })
+    }
+
+    /// The smallest case of a rule that still breaks it.
+    async fn narrow(
+        &mut self,
+        case: &Case,
+        wanted: &FindingId,
+        narrow: &Narrow,
+        patience: &Patience,
+    ) -> Result<Case, ConnectError> {
+        let Some(mut shrinker) = narrow.shrinker(case) else { return Ok(case.clone()) };
+        let until = self.minimising_until();
+        let mut smallest = case.clone();
+        for _ in 0..MAX_PROPOSALS {
+            let Some(proposal) = shrinker.next().filter(|_| Instant::now() < until) else { break };
+            let smaller = narrow.case(case, proposal);
+            let fails = match &smaller {
+                Some(smaller) => self.try_on(smaller, wanted, patience).await?.is_some(),
+                None => false,
+            };
+            shrinker.keep(fails);
+            smallest = smaller.filter(|_| fails).unwrap_or(smallest);
+        }
+        let holds = self.try_fresh(&smallest, wanted, patience).await?.is_some();
+        Ok(if holds { smallest } else { case.clone() })
+    }
+
+    /// A sequence is tried again as a whole; then steps are left out that it does not need to fail.
+    async fn look_into_sequence(&mut self, case: &Case, charge: &Charge) -> Result<Confirmed, ConnectError> {
+        let hang = matches!(charge.kind, Kind::Hang { .. });
+        let patience = self.runner.patience().stretched(if hang { STRETCH } else { 1 });
+        let wanted = self.id(case, charge);
+        let (mut k, mut proven) = (0, None);
+        for _ in 0..TRIES {
+            if self.is_over_in(if hang { patience.plain() } else { Duration::ZERO }) {
+                return Ok(Confirmed::OutOfTime);
+            }
+            if let Some(again) = self.replay_sequence(case, &wanted, &patience).await? {
+                k += 1;
+                proven = Some(again);
+            }
+        }
+        let reproduced = Reproduced { k, n: TRIES };
+        let Some((charge, mut played)) = proven else { return Ok(Confirmed::Never) };
+        if reproduced.always() && self.minimise {
+            let until = self.minimising_until();
+            let steps = case.claim.as_ref().and_then(|claim| claim.sequence()).map_or(0, |it| it.steps.len());
+            for index in 0..steps {
+                let mut shorter = played.clone();
+                shorter.claim.iter_mut().for_each(|claim| claim.left_out.extend([index]));
+                if Instant::now() >= until {
+                    break;
+                }
+                if let Some((_, shorter)) = self.replay_sequence(&shorter, &wanted, &patience).await? {
+                    played = shorter;
+                }
+            }
+        }
+        Ok(Confirmed::Finding { charge: Box::new(charge), case: played, reproduced })
+    }
+
+    /// The charge that is wanted, with the case as it was played.
+    async fn replay_sequence(
+        &mut self,
+        case: &Case,
+        wanted: &FindingId,
+        patience: &Patience,
+    ) -> Result<Option<(Charge, Case)>, ConnectError> {
+        let tried = attempt(self.runner, case, patience, self.context).await?;
+        let charge = tried.judgement.charges.into_iter().find(|charge| self.id(case, charge) == *wanted);
+        Ok(charge.zip(tried.played))
     }
 
     /// The argument whose size the time of a call grows with, if there is one.
@@ -363,7 +443,8 @@ fn large_request(era: Era, padding: usize, seed: u64) -> Case {
     };
     let params = [("padding".to_owned(), Value::from("x".repeat(padding)))].into_iter().collect();
     let steps = vec![Step::Call { method: method.to_owned(), params }];
-    Case { subject: Subject::Server, intent: Intent::Frame("large request".to_owned()), steps, seed }
+    let intent = Intent::Frame("large request".to_owned());
+    Case { subject: Subject::Server, intent, steps, seed, claim: None }
 }
 
 fn params_size(params: &serde_json::Map<String, Value>) -> usize {

@@ -106,7 +106,7 @@ pub fn fuzz(
     Ok(campaign.finish(target, server))
 }
 
-async fn look(connector: &mut Connector) -> Result<(Server, Catalogue), ConnectError> {
+pub(super) async fn look(connector: &mut Connector) -> Result<(Server, Catalogue), ConnectError> {
     let (mut connection, server) = connector.open().await?;
     let timeouts = connector.target().timeouts.clone();
     let catalogue = discover(&mut connection, &server, &timeouts).await;

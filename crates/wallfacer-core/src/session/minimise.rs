@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use wallfacer_schema::{Class, Schema, Shrinker};
 
+use super::narrow::Narrow;
 use super::trial::{Likeness, Trial};
 use crate::event::{Event, Listener};
 use crate::findings::{Finding, FindingId, Kind, Reproduced};
@@ -43,13 +44,13 @@ pub async fn minimise(
     budget: Duration,
     listener: &mut dyn Listener,
 ) -> Result<Minimised, ConnectError> {
-    let case = match finding.repro.case() {
+    let mut case = match finding.repro.case() {
         Ok(case) => case,
         Err(why) => return Ok(Minimised::NotReplayable { why: why.to_string() }),
     };
     listener.hear(&Event::Connecting { target: &connector.target().shown() });
     let trial = Trial::open(connector, finding).await?;
-    if let Some(why) = trial.obstacle(&case, destructive) {
+    if let Some(why) = trial.obstacle(&mut case, destructive) {
         return Ok(Minimised::NotReplayable { why });
     }
     let mut press = Press { trial, wanted: None, until: Instant::now() + budget, tries: 0 };
@@ -106,11 +107,50 @@ impl Press<'_> {
 
     /// Fewer steps, then less in each.
     async fn press(&mut self, case: Case) -> Result<Case, ConnectError> {
+        if case.claim.as_ref().is_some_and(|claim| claim.sequence().is_some()) {
+            return self.leave_out(case).await;
+        }
+        if case.claim.is_some() {
+            return self.narrow(case).await;
+        }
         let mut case = self.shorten(case).await?;
         for index in 0..case.steps.len() {
             case = self.lighten(case, index).await?;
         }
         Ok(case)
+    }
+
+    /// Leaves out steps of a sequence that it does not need to fail.
+    async fn leave_out(&mut self, mut case: Case) -> Result<Case, ConnectError> {
+        let steps = case.claim.as_ref().and_then(|claim| claim.sequence()).map_or(0, |it| it.steps.len());
+        for index in 0..steps {
+            let mut shorter = case.clone();
+            let news = shorter.claim.as_mut().is_some_and(|claim| claim.left_out.insert(index));
+            if news && !self.is_over() && self.fails(&shorter).await? {
+                case = shorter;
+            }
+        }
+        Ok(case)
+    }
+
+    /// Makes the arguments of a rule's calls smaller, within what the rule could have sent.
+    async fn narrow(&mut self, case: Case) -> Result<Case, ConnectError> {
+        let narrow = Narrow::of(&case, &self.trial.context);
+        let Some(narrow) = &narrow else { return Ok(case) };
+        let Some(mut shrinker) = narrow.shrinker(&case) else { return Ok(case) };
+        let mut smallest = case.clone();
+        while !self.is_over()
+            && let Some(proposal) = shrinker.next()
+        {
+            let smaller = narrow.case(&case, proposal);
+            let fails = match &smaller {
+                Some(smaller) => self.fails(smaller).await?,
+                None => false,
+            };
+            shrinker.keep(fails);
+            smallest = smaller.filter(|_| fails).unwrap_or(smallest);
+        }
+        Ok(smallest)
     }
 
     /// Leaves out steps, many at a time and then fewer.

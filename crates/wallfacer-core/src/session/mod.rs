@@ -1,12 +1,16 @@
 //! Ties the steps together: the only place where what was seen decides what is done next.
 
+mod attempt;
 mod campaign;
 mod check;
 mod confirm;
 mod examine;
 mod fuzz;
 mod minimise;
+mod narrow;
+mod property;
 mod replay;
+mod sequence;
 mod shard;
 mod shared;
 mod suspicion;
@@ -16,4 +20,5 @@ pub use check::{CheckOptions, check};
 pub use examine::examine;
 pub use fuzz::{FuzzError, FuzzOptions, fuzz};
 pub use minimise::{Minimised, minimise};
+pub use property::{PropertyOptions, RuleSet, property};
 pub use replay::{Replay, Replayed, replay};

@@ -46,13 +46,13 @@ pub async fn replay(
     destructive: &Destructive,
     listener: &mut dyn Listener,
 ) -> Result<Replayed, ConnectError> {
-    let case = match finding.repro.case() {
+    let mut case = match finding.repro.case() {
         Ok(case) => case,
         Err(why) => return Ok(Replayed::not(why.to_string())),
     };
     listener.hear(&Event::Connecting { target: &connector.target().shown() });
     let mut trial = Trial::open(connector, finding).await?;
-    if let Some(why) = trial.obstacle(&case, destructive) {
+    if let Some(why) = trial.obstacle(&mut case, destructive) {
         return Ok(Replayed::not(why));
     }
     let mut seen = Tally::default();

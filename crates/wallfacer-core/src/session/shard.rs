@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::judge::{Charge, Context, judge, leak};
+use crate::judge::{Charge, Context, leak, weigh};
 use crate::observe::{Answer, observe};
 use crate::plan::{Case, Lesson, Subject, harvest, read_refusal, said};
 use crate::run::{Foreman, Recording, Runner, Unexplained};
@@ -35,6 +35,8 @@ pub struct Judged {
     trouble: Option<Trouble>,
     /// The case as it was performed, where anything is held against it.
     pub case: Option<Case>,
+    /// Why the rule of the case says nothing.
+    pub unknown: Option<String>,
 }
 
 /// What a case costs beside its own time.
@@ -225,7 +227,8 @@ impl Foreman for Bench<'_> {
     fn take(&mut self, index: usize, case: &Case, recording: Recording) {
         let context = self.manner.context;
         let seen = observe(&recording);
-        let charges = judge(case, &recording, &seen, context);
+        let judgement = weigh(case, &recording, &seen, context);
+        let charges = judgement.charges;
         let answer = worst(&seen.steps);
         let trouble = recording.steps.iter().find(|step| step.is_fatal()).map(|step| {
             // Whether it was silence or noise, it took the whole time limit.
@@ -240,8 +243,9 @@ impl Foreman for Bench<'_> {
         let notes =
             shown.then(|| "it shows the server's environment, secrets included, as it says".to_owned());
         let notes = notes.into_iter().collect();
+        let unknown = judgement.unknown;
         let kept = (!charges.is_empty()).then(|| case.clone());
-        self.judged.insert(index, Judged { answer, charges, lessons, notes, trouble, case: kept });
+        self.judged.insert(index, Judged { answer, charges, lessons, notes, trouble, case: kept, unknown });
     }
 }
 
@@ -251,7 +255,7 @@ fn worst(steps: &[crate::observe::Seen]) -> Answer {
     fatal.or(steps.last()).map_or(Answer::NotAwaited, |step| step.answer.clone())
 }
 
-fn lessons(answer: &Answer, recording: &Recording) -> Vec<Lesson> {
+pub fn lessons(answer: &Answer, recording: &Recording) -> Vec<Lesson> {
     let reply = recording.steps.last().and_then(|step| step.outcome.as_ref());
     let Some(Outcome::Reply(reply)) = reply else { return Vec::new() };
     match (answer, &reply.content) {

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use super::attempt::attempt;
 use super::fuzz::{CANARY, canary};
+use super::property::marker;
 use crate::catalogue::{Catalogue, discover};
 use crate::findings::{Finding, FindingId, Kind, Origin};
-use crate::judge::{Charge, Context, Secrets, judge};
-use crate::observe::observe;
+use crate::judge::{Charge, Context, Secrets};
 use crate::plan::{Case, Intent, held_back};
 use crate::run::{Patience, Runner};
 use crate::target::{Destructive, Timeouts};
@@ -22,7 +23,7 @@ pub(super) struct Trial<'a> {
     pub finding: &'a Finding,
     pub server: Server,
     pub catalogue: Catalogue,
-    context: Context,
+    pub context: Context,
     runner: Runner,
     patience: Patience,
 }
@@ -49,19 +50,35 @@ impl<'a> Trial<'a> {
         let timeouts = connector.target().timeouts.clone();
         let catalogue = discover(&mut connection, &server, &timeouts).await;
         connection.close(GRACE).await;
-        let context = Context::new(&catalogue, server.protocol).with_secrets(Secrets::new(secrets));
+        let context = Context::new(&catalogue, server.protocol)
+            .with_secrets(Secrets::new(secrets))
+            .with_marker(marker(finding.seed));
         let patience = Patience::new(waiting(&finding.kind, timeouts));
         let runner = Runner::new(connector, &catalogue, patience.clone());
         Ok(Trial { finding, server, catalogue, context, runner, patience })
     }
 
     /// Why a case cannot be tried on this server, or must not.
-    pub fn obstacle(&self, case: &Case, destructive: &Destructive) -> Option<String> {
+    /// The rule of the case is read, if it has one.
+    pub fn obstacle(&self, case: &mut Case, destructive: &Destructive) -> Option<String> {
+        if let Some(claim) = &mut case.claim
+            && let Err(why) = claim.read(&self.context.shapes())
+        {
+            return Some(why);
+        }
+        let takes_rule = matches!(
+            self.finding.kind,
+            Kind::PropertyFailure { .. } | Kind::SequenceFailure { .. } | Kind::StateLeak
+        );
+        if takes_rule && case.claim.is_none() {
+            return Some("the rule that it breaks is not stored with it".to_owned());
+        }
         if !is_judged(&self.finding.kind) {
             let kind = self.finding.kind.name();
             return Some(format!("one case by itself does not show a {kind}"));
         }
-        for name in case.called_tools() {
+        let unlisted = case.claim.as_ref().and_then(|claim| claim.rule()).is_some_and(|rule| rule.unlisted);
+        for name in case.called_tools().filter(|_| !unlisted) {
             let Some(tool) = self.catalogue.tools.entries.iter().find(|tool| tool.name == name) else {
                 return Some(format!("the server has no tool `{name}` any more"));
             };
@@ -76,10 +93,14 @@ impl<'a> Trial<'a> {
 
     /// What is held against a fresh server after this case, the most alike first.
     pub async fn charges(&mut self, case: &Case) -> Result<Vec<(Likeness, Charge)>, ConnectError> {
-        let recording = self.runner.perform_fresh(case, &self.patience).await?;
-        let charges = judge(case, &recording, &observe(&recording), &self.context);
-        let mut alike: Vec<_> =
-            charges.into_iter().map(|charge| (self.likeness(case, &charge), charge)).collect();
+        self.runner.rest().await;
+        let tried = attempt(&mut self.runner, case, &self.patience, &self.context).await?;
+        let mut alike: Vec<_> = tried
+            .judgement
+            .charges
+            .into_iter()
+            .map(|charge| (self.likeness(case, &charge), charge))
+            .collect();
         alike.sort_by_key(|(likeness, _)| match likeness {
             Likeness::Same => 0,
             Likeness::AnotherWay => 1,
@@ -119,7 +140,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Whether a check looks for this kind in one case. The others take rules, sessions or an observed world.
+/// Whether a check looks for this kind in one case. The others take many cases or an observed world.
 fn is_judged(kind: &Kind) -> bool {
     matches!(
         kind,
@@ -131,6 +152,9 @@ fn is_judged(kind: &Kind) -> bool {
             | Kind::AcceptedInvalid
             | Kind::SecretLeak
             | Kind::ResourceGrowth
+            | Kind::PropertyFailure { .. }
+            | Kind::SequenceFailure { .. }
+            | Kind::StateLeak
     )
 }
 

@@ -5,12 +5,15 @@ mod crash;
 mod growth;
 mod hang;
 mod internal_error;
+mod property;
 mod protocol;
-mod reply;
+pub(super) mod reply;
 mod schema_violation;
 mod secret_leak;
+mod sequence;
 
 pub use secret_leak::leak;
+pub use sequence::{Failure, sequence_charge};
 
 use super::verdict::Check;
 
@@ -25,5 +28,6 @@ pub fn all() -> &'static [&'static dyn Check] {
         &schema_violation::KeepsItsOutputSchema,
         &growth::NoGrowth,
         &accepted_invalid::RefusesInvalid,
+        &property::KeepsItsRule,
     ]
 }
