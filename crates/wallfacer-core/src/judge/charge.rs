@@ -1,6 +1,7 @@
 //! What a check holds against a server, before it is confirmed.
 
 use crate::findings::{Cause, Evidence, Kind, Reference};
+use crate::target::Severity;
 
 #[derive(Debug, Clone)]
 pub struct Charge {
@@ -13,12 +14,14 @@ pub struct Charge {
     pub details: String,
     pub evidence: Vec<Evidence>,
     pub references: Vec<Reference>,
+    /// Where it weighs other than its kind.
+    pub severity: Option<Severity>,
 }
 
 impl Charge {
     pub fn new(check: &'static str, kind: Kind, cause: Cause, message: String) -> Charge {
         let (details, evidence, references) = (String::new(), Vec::new(), Vec::new());
-        Charge { check, kind, cause, message, details, evidence, references }
+        Charge { check, kind, cause, message, details, evidence, references, severity: None }
     }
 
     pub fn with(mut self, label: &str, text: String) -> Charge {

@@ -6,8 +6,11 @@ use jsonschema::Validator;
 use serde_json::Value;
 use wallfacer_rules::{Known, ToolShape};
 
+use super::declared::Declared;
 use super::secrets::Secrets;
+use super::watched::Watched;
 use crate::catalogue::{Catalogue, Tool};
+use crate::observe::Whose;
 use crate::plan::words;
 use crate::run::Taken;
 use crate::target::Version;
@@ -18,6 +21,10 @@ pub struct Context {
     pub tools: BTreeMap<String, ToolFacts>,
     /// What the server must keep to itself.
     pub secrets: Secrets,
+    /// The world that the server is watched in; none where nobody watches.
+    pub watched: Option<Watched>,
+    /// What the server says of itself, in small letters.
+    pub server_said: String,
     /// A text of this run, for rules to recognise what they sent.
     pub marker: Value,
     /// What is planted, by the names that rules have for it; none where nothing can be.
@@ -31,6 +38,8 @@ pub struct ToolFacts {
     pub output: Option<Output>,
     /// Whether it says that showing the environment or the configuration is its job.
     pub shows_environment: bool,
+    /// What it says that it does not do.
+    pub declared: Declared,
     /// The entry as it was received.
     pub listed: Value,
 }
@@ -55,10 +64,22 @@ impl Context {
                 }
             });
             let listed = Value::Object(tool.listed.clone());
-            (tool.name.clone(), ToolFacts { output, shows_environment: shows_environment(tool), listed })
+            (
+                tool.name.clone(),
+                ToolFacts {
+                    output,
+                    shows_environment: shows_environment(tool),
+                    declared: Declared::of(tool),
+                    listed,
+                },
+            )
         };
         let tools = catalogue.tools.entries.iter().map(facts).collect();
         Context { tools, ..Context::default() }
+    }
+
+    pub fn with_watched(self, watched: Watched) -> Context {
+        Context { watched: Some(watched), ..self }
     }
 
     pub fn with_secrets(self, secrets: Secrets) -> Context {
@@ -81,8 +102,9 @@ impl Context {
     }
 
     /// What a step did to the world, as rules see it; none where that was not observed.
-    pub fn effects(&self, _: &Taken) -> Option<Value> {
-        None
+    pub fn effects(&self, taken: &Taken) -> Option<Value> {
+        let effects = self.watched.as_ref()?.effects(taken, Whose::Call)?;
+        Some(effects.shown())
     }
 
     pub fn shows_environment(&self, tool: &str) -> bool {

@@ -3,16 +3,21 @@
 mod charge;
 mod checks;
 mod context;
+mod declared;
+mod observations;
 mod response;
 mod secrets;
 mod verdict;
+mod watched;
 
 pub use charge::Charge;
 pub use checks::{Failure, all, leak, sequence_charge};
 pub use context::{Context, ToolFacts};
+pub use observations::observations;
 pub use response::response;
 pub use secrets::Secrets;
 pub use verdict::{Check, Verdict};
+pub use watched::Watched;
 
 use crate::findings::Kind;
 use crate::observe::Observation;

@@ -17,7 +17,7 @@ pub fn observations(effects: &Effects, said: &str, watched: &Watched) -> Vec<Str
     let outside = |touch: &&Touch| matches!(touch.place, Place::Home | Place::System | Place::Own);
     let secret = |touch: &&Touch| matches!(touch.place, Place::Canary | Place::Sensitive);
     let shown = |touches: Vec<&Touch>| -> BTreeSet<String> {
-        touches.into_iter().map(|touch| places.shown(&touch.path)).collect()
+        touches.into_iter().map(|touch| quoted(&places.shown(&touch.path))).collect()
     };
     let business = |touch: &&Touch| Business::of(&touch.path, said, effects).is_some();
     let mut all = Vec::new();
@@ -28,7 +28,7 @@ pub fn observations(effects: &Effects, said: &str, watched: &Watched) -> Vec<Str
     };
     tell("it reached", effects.connects.iter().map(contact).collect(), "");
     let asked = effects.names.iter().filter(|name| !effects.connects.iter().any(|met| met.host == **name));
-    tell("it asked for the address of", asked.cloned().collect(), " and did not connect");
+    tell("it asked for the address of", asked.map(|name| quoted(name)).collect(), " and did not connect");
     tell("it ran", effects.programs.iter().map(command).collect(), "");
     let read = effects.reads.iter().filter(|touch| !secret(touch) && outside(touch));
     tell("it read", shown(read.collect()), ", outside its working directory and scope");
@@ -40,7 +40,7 @@ pub fn observations(effects: &Effects, said: &str, watched: &Watched) -> Vec<Str
     tell("it removed", shown(gone.collect()), ", outside its working directory and scope");
     let sockets = effects.sockets.iter().filter(|touch| !secret(touch));
     tell("it spoke to the socket", shown(sockets.collect()), "");
-    tell("it listens on", effects.listens.clone(), "");
+    tell("it listens on", effects.listens.iter().map(|address| quoted(address)).collect(), "");
     if effects.lost > 0 {
         all.push(format!("it did so much that {} deeds were not kept", effects.lost));
     }
@@ -49,21 +49,26 @@ pub fn observations(effects: &Effects, said: &str, watched: &Watched) -> Vec<Str
 
 fn contact(contact: &Contact) -> String {
     let tls = if contact.tls { " over TLS" } else { "" };
+    let place = quoted(&contact.place());
     match contact.sent {
-        0 => format!("{}{tls}", contact.place()),
-        sent => format!("{}{tls} ({sent} bytes sent)", contact.place()),
+        0 => format!("{place}{tls}"),
+        sent => format!("{place}{tls} ({sent} bytes sent)"),
     }
 }
 
 fn command(ran: &Executed) -> String {
     let words: Vec<&str> = ran.arguments.iter().skip(1).take(MAX_WORDS - 1).map(String::as_str).collect();
     let name = ran.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    std::iter::once(name.as_str()).chain(words).collect::<Vec<_>>().join(" ")
+    quoted(&std::iter::once(name.as_str()).chain(words).collect::<Vec<_>>().join(" "))
+}
+
+fn quoted(text: &str) -> String {
+    format!("`{text}`")
 }
 
 fn named(things: BTreeSet<String>) -> String {
     let more = things.len().saturating_sub(MAX_NAMED);
-    let shown: Vec<String> = things.into_iter().take(MAX_NAMED).map(|thing| format!("`{thing}`")).collect();
+    let shown: Vec<String> = things.into_iter().take(MAX_NAMED).collect();
     match more {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),

@@ -137,7 +137,11 @@ impl Runner {
         for step in &case.steps {
             if *step == Step::Restart {
                 self.rest().await;
-                self.life().await?;
+                // What a server does before it is asked anything is the first thing that it does.
+                if let Some(traced) = self.life().await?.startup.take() {
+                    let started = Taken::unanswered("start", Duration::ZERO);
+                    steps.push(Taken { traced: Some(traced), ..started });
+                }
                 continue;
             }
             let taken = self.life().await?.take(step, patience).await;

@@ -1,6 +1,7 @@
 //! Ties the steps together: the only place where what was seen decides what is done next.
 
 mod attempt;
+mod behave;
 mod campaign;
 mod check;
 mod confirm;
@@ -9,6 +10,7 @@ mod fuzz;
 mod minimise;
 mod narrow;
 mod property;
+mod proving;
 mod replay;
 mod sequence;
 mod shard;
@@ -16,6 +18,7 @@ mod shared;
 mod suspicion;
 mod trial;
 
+pub use behave::{BehaveError, BehaveOptions, Behaved, Keep, behave};
 pub use check::{CheckOptions, check};
 pub use examine::examine;
 pub use fuzz::{FuzzError, FuzzOptions, fuzz};

@@ -54,6 +54,10 @@ impl<'a> Proving<'a> {
         self.suspicions.add_with(self.server.name.as_deref(), case, charge, before);
     }
 
+    pub fn len(&self) -> usize {
+        self.suspicions.len()
+    }
+
     /// Looks into all that is suspected.
     pub async fn confirm(
         &mut self,
@@ -118,11 +122,13 @@ impl<'a> Proving<'a> {
         finding.seed = self.seed;
         finding.server = ServerName { name: name.clone(), version: version.clone() };
         finding.protocol = Some(self.server.protocol.to_string());
-        let (id, kind) = (finding.id.as_str(), finding.kind.name());
-        listener.hear(&Event::FindingMade { id, kind, place: finding.place() });
-        match reproduced.always() {
-            true => self.findings.add(origin, finding),
-            false => self.flaky.push(finding),
+        if reproduced.always() {
+            let name = self.server.name.as_deref();
+            let (finding, replaces) = self.findings.add(origin, finding, name);
+            listener.hear(&Event::finding_widened(&finding, &replaces));
+        } else {
+            listener.hear(&Event::finding_made(&finding));
+            self.flaky.push(finding);
         }
     }
 }

@@ -34,6 +34,14 @@ impl Suspicions {
         }
     }
 
+    /// The same, with what came before it on the same server, whatever the kind.
+    pub fn add_with(&mut self, server: Option<&str>, case: &Case, charge: Charge, before: &[Step]) {
+        let origin = Origin::new(server, &charge.kind, &case.subject, &charge.cause);
+        if self.known.insert(origin.id()) {
+            self.waiting.push(Suspicion { case: case.clone(), charge, before: before.to_vec() });
+        }
+    }
+
     /// Takes all that wait, the gravest first, else in the order of cases.
     pub fn take(&mut self) -> Vec<Suspicion> {
         let mut taken = std::mem::take(&mut self.waiting);

@@ -1,6 +1,7 @@
 //! The checks, one file each; this is the list.
 
 mod accepted_invalid;
+mod behaviour;
 mod crash;
 mod growth;
 mod hang;
@@ -12,6 +13,7 @@ mod schema_violation;
 mod secret_leak;
 mod sequence;
 
+pub use behaviour::Business;
 pub use secret_leak::leak;
 pub use sequence::{Failure, sequence_charge};
 
@@ -23,6 +25,12 @@ pub fn all() -> &'static [&'static dyn Check] {
         &crash::NoCrash,
         &hang::NoHang,
         &secret_leak::KeepsSecrets,
+        &behaviour::KeepsWhatIsPlanted,
+        &behaviour::LeavesSecretsAlone,
+        &behaviour::OnlyReads,
+        &behaviour::StaysInside,
+        &behaviour::TakesNothingAway,
+        &behaviour::ChangesOnce,
         &protocol::KeepsToTheProtocol,
         &internal_error::NoInternalError,
         &schema_violation::KeepsItsOutputSchema,

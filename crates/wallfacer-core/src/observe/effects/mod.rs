@@ -8,9 +8,11 @@
 //! | `deeds` | one event → what it does to which file |
 //! | `contact` | flows and connects → whom the server reached |
 //! | `gather` | all of a step → its [`Effects`] |
+//! | `behaviour` | the effects of all calls of a run, by tool |
 //! | `shown` | effects → JSON |
 //! | `tokens` | bytes → the canary whose content is among them |
 
+mod behaviour;
 mod contact;
 mod deeds;
 mod gather;
@@ -21,6 +23,7 @@ mod shown;
 mod tests;
 mod tokens;
 
+pub use behaviour::{Behaviour, Done};
 pub use contact::Contact;
 pub use gather::{Effects, Executed, Touch, Whose, gather};
 pub use noise::{BadNoise, Noise};

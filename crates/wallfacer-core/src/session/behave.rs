@@ -1,0 +1,470 @@
+//! Call every tool as it is meant to be called, in a world where every effect is seen, and hold what was done against
+//! what was said.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use globset::GlobSet;
+use serde_json::{Value, json};
+use wallfacer_schema::Schema;
+
+use super::fuzz::{CANARY, FuzzError, canary, look};
+use super::proving::Proving;
+use super::shard::lessons;
+use crate::catalogue::{Catalogue, Tool};
+use crate::event::{Event, Listener};
+use crate::findings::Kind;
+use crate::judge::{Context, Secrets, Watched, judge, observations};
+use crate::observe::{
+    Answer, BadNoise, Behaviour, Effects, Noise, Observation, Place, Places, Tokens, Whose, observe,
+};
+use crate::plan::{Case, Intent, Mode, Options, Planner, Step, Subject, held_back, offer_cases};
+use crate::run::{Patience, Recording, Runner};
+use crate::summary::{NotTested, Note, Run, StepDone, Summary, ToolSummary};
+use crate::target::Destructive;
+use crate::wire::{ConnectError, Connector, Server};
+use crate::world::{DeclaredBy, Traced};
+
+/// The longest argument: a call as it is meant needs no more.
+const MAX_BYTES: usize = 1_000;
+/// How long the server may still be busy with what it was asked before it is looked at again.
+const AFTERWARDS_MS: u64 = 300;
+/// Steps that are tried again where something happens only behind them.
+const MAX_BEFORE: usize = 64;
+/// Deaths and silences of one tool after which it is left alone: fuzzing is for those.
+const MAX_TROUBLE: usize = 3;
+/// The part of the time that is kept for seeing suspicions again.
+const KEPT_FOR_CONFIRMING: f64 = 0.35;
+
+/// How to watch.
+#[derive(Debug, Clone)]
+pub struct BehaveOptions {
+    /// The command that it is done for.
+    pub command: &'static str,
+    /// When the run begins: RFC 3339, in UTC.
+    pub started: String,
+    pub seed: u64,
+    /// Calls of each tool, at most.
+    pub calls: usize,
+    pub include: Option<GlobSet>,
+    pub exclude: Option<GlobSet>,
+    pub destructive: Destructive,
+    pub budget: Option<Duration>,
+    /// Further lines of noise.
+    pub noise: Vec<String>,
+}
+
+/// Why nothing could be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum BehaveError {
+    #[error(transparent)]
+    Fuzz(#[from] FuzzError),
+    #[error(transparent)]
+    Noise(#[from] BadNoise),
+}
+
+impl From<ConnectError> for BehaveError {
+    fn from(error: ConnectError) -> BehaveError {
+        BehaveError::Fuzz(error.into())
+    }
+}
+
+/// A watched run.
+#[derive(Debug)]
+pub struct Behaved {
+    pub run: Run,
+    pub behaviour: Behaviour,
+    /// What was declared.
+    pub catalogue: Catalogue,
+}
+
+/// Whoever wants to have all that was seen, step by step, with the name of what was asked for.
+pub type Keep<'a> = &'a mut dyn FnMut(&str, &Traced);
+
+/// Watches one target.
+pub fn behave(
+    mut connector: Connector,
+    options: &BehaveOptions,
+    keep: Keep<'_>,
+    listener: &mut dyn Listener,
+) -> Result<Behaved, BehaveError> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(FuzzError::from)?;
+    let begun = Instant::now();
+    let target = connector.target().shown();
+    listener.hear(&Event::Connecting { target: &target });
+    let canary = canary(options.seed);
+    connector.plant(CANARY, &canary);
+    connector.world_mut().watch = true;
+    connector.world_mut().seed = options.seed;
+    let secrets = Secrets::new(connector.target().secrets().into_iter().chain([canary]));
+    let (server, catalogue) = runtime.block_on(look(&mut connector))?;
+    let mut run = Run::empty(options.command, options.started.clone(), target, server.clone());
+    run.seed = options.seed;
+    run.budget = options.budget;
+    if !server.standing.observed.calls {
+        let why = server.standing.remarks.first().cloned();
+        let why = why.unwrap_or_else(|| "the server ran without a sandbox".to_owned());
+        run.not_tested
+            .push(NotTested { what: "effects on files, network and other programs".to_owned(), why });
+        run.took = begun.elapsed();
+        return Ok(Behaved { run, behaviour: Behaviour::default(), catalogue });
+    }
+    let watched = watched(&connector, &server, &options.noise)?;
+    let said = [server.name.as_deref(), server.title.as_deref(), server.instructions.as_deref()];
+    let mut context = Context::new(&catalogue, server.protocol).with_secrets(secrets);
+    context.server_said = said.into_iter().flatten().collect::<Vec<_>>().join(" ").to_lowercase();
+    let until = options.budget.map(|budget| begun + budget);
+    let mut watch = Watch {
+        options,
+        catalogue: &catalogue,
+        server: &server,
+        proving: Proving::new(&server, schemas(&catalogue), options.seed, until),
+        behaviour: Behaviour { places: watched.places.clone(), ..Behaviour::default() },
+        context: context.with_watched(watched),
+        summary: Summary::default(),
+        tools: BTreeMap::new(),
+        trouble: BTreeMap::new(),
+        command: words(&connector),
+        before: Vec::new(),
+        not_tested: BTreeSet::new(),
+        rounds_until: options.budget.map(|budget| begun + budget.mul_f64(1.0 - KEPT_FOR_CONFIRMING)),
+        out_of_time: false,
+        keep,
+    };
+    let patience = Patience::new(connector.target().timeouts.clone());
+    let mut runner = Runner::new(connector, &catalogue, patience);
+    runtime.block_on(watch.perform(&mut runner, listener))?;
+    run.lives += runner.lives;
+    Ok(watch.finish(run, begun))
+}
+
+/// What is known of the world before anything is asked.
+fn watched(connector: &Connector, server: &Server, extra: &[String]) -> Result<Watched, BadNoise> {
+    let world = connector.world();
+    let canaries = world.canaries(&server.standing);
+    let home = server.standing.home.clone().unwrap_or_default();
+    let declared = world.scopes().iter();
+    let at = |by: fn(&DeclaredBy) -> bool| {
+        let found = declared.clone().filter(move |(_, each)| by(each)).map(|(path, _)| path.clone());
+        found.collect::<Vec<PathBuf>>()
+    };
+    let command = connector.target().reach.command();
+    let working_directory =
+        at(|by| *by == DeclaredBy::WorkingDirectory).into_iter().next().unwrap_or_default();
+    let words = command.into_iter().flat_map(|command| {
+        let arguments = command.args.iter().map(|word| word.to_string_lossy().into_owned());
+        arguments.chain(command.environment.set.values().cloned())
+    });
+    let named: Vec<String> = words.collect();
+    let program = command.map(|command| PathBuf::from(&command.program));
+    let parts = program.into_iter().chain(named.iter().map(PathBuf::from));
+    let places = Places {
+        canaries: canaries.iter().map(|canary| canary.path.clone()).collect(),
+        own: parts.filter_map(|path| own(&working_directory.join(path))).collect(),
+        scopes: at(|by| *by != DeclaredBy::WorkingDirectory),
+        working_directory,
+        home,
+    };
+    Ok(Watched {
+        noise: Noise::new(&places.home, extra)?,
+        tokens: Tokens::new(&canaries),
+        places,
+        by_itself: BTreeSet::new(),
+        named,
+    })
+}
+
+fn words(connector: &Connector) -> Vec<String> {
+    let command = connector.target().reach.command();
+    let words = command.into_iter().flat_map(|command| &command.args);
+    words.map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// The directory that a program or a script lies in.
+fn own(file: &Path) -> Option<PathBuf> {
+    let file = file.canonicalize().ok().filter(|file| file.is_file())?;
+    file.parent().filter(|directory| directory.parent().is_some()).map(Path::to_owned)
+}
+
+fn schemas(catalogue: &Catalogue) -> BTreeMap<String, Schema> {
+    let compiled = |tool: &Tool| {
+        let schema = Schema::compile(&Value::Object(tool.input_schema.clone())).ok()?;
+        Some((tool.name.clone(), schema))
+    };
+    catalogue.tools.entries.iter().filter_map(compiled).collect()
+}
+
+struct Watch<'a> {
+    options: &'a BehaveOptions,
+    catalogue: &'a Catalogue,
+    server: &'a Server,
+    context: Context,
+    proving: Proving<'a>,
+    behaviour: Behaviour,
+    summary: Summary,
+    tools: BTreeMap<String, ToolSummary>,
+    trouble: BTreeMap<Subject, usize>,
+    /// The words behind the program's name.
+    command: Vec<String>,
+    /// The latest steps that the server at hand has taken.
+    before: Vec<Step>,
+    not_tested: BTreeSet<NotTested>,
+    rounds_until: Option<Instant>,
+    out_of_time: bool,
+    keep: Keep<'a>,
+}
+
+impl Watch<'_> {
+    async fn perform(
+        &mut self,
+        runner: &mut Runner,
+        listener: &mut dyn Listener,
+    ) -> Result<(), ConnectError> {
+        self.start(runner).await?;
+        let tools = self.chosen();
+        listener.hear(&Event::RoundBegun { phase: "behaviour", cases: tools.len() * self.options.calls });
+        self.call_tools(&tools, runner).await?;
+        let completes = self.server.claims("completions");
+        for case in offer_cases(self.catalogue, completes, MAX_BYTES, self.options.seed) {
+            if case.intent == Intent::Example && !self.is_over() {
+                self.call(&case, runner).await?;
+            }
+        }
+        self.look_again(runner).await?;
+        let calls = self.summary.calls;
+        listener.hear(&Event::RoundDone { phase: "behaviour", calls, suspicions: self.proving.len() });
+        self.proving.confirm(runner, &self.context, listener).await
+    }
+
+    /// What the server does before it is asked anything, and when it is asked for nothing, is learned to be noise.
+    async fn start(&mut self, runner: &mut Runner) -> Result<(), ConnectError> {
+        let case = of_server(vec![Step::Restart, Step::Probe], self.options.seed);
+        let recording = runner.perform(&case, &runner.patience().clone()).await?;
+        self.tell("start", &recording);
+        self.charge(&case, &recording, &observe(&recording));
+        let Some(watched) = &mut self.context.watched else { return Ok(()) };
+        let [started, idle] = [0, 1].map(|step| {
+            let taken = recording.steps.get(step);
+            let effects = taken.map(|taken| {
+                let mut effects = watched.effects(taken, Whose::Background).unwrap_or_default();
+                effects.add(&watched.effects(taken, Whose::Call).unwrap_or_default());
+                effects
+            });
+            effects.unwrap_or_default()
+        });
+        for touch in started.reads.iter().chain(&idle.reads).chain(&started.lists) {
+            watched.noise.learn_read(&touch.path);
+        }
+        idle.writes.iter().chain(&idle.deletes).for_each(|touch| watched.noise.learn_write(&touch.path));
+        let met = started.connects.iter().chain(&idle.connects);
+        watched.by_itself.extend(met.map(|contact| contact.host.clone()));
+        let command = self.command.as_slice();
+        self.behaviour.startup = without_own_files(started);
+        // That it was started is no news.
+        self.behaviour.startup.programs.retain(|ran| ran.arguments.get(1..).unwrap_or_default() != command);
+        self.behaviour.background = without_own_files(idle);
+        Ok(())
+    }
+
+    fn chosen(&mut self) -> Vec<Tool> {
+        let BehaveOptions { include, exclude, destructive, .. } = self.options;
+        let mut chosen = Vec::new();
+        for tool in &self.catalogue.tools.entries {
+            let left_out = if include.as_ref().is_some_and(|include| !include.is_match(&tool.name)) {
+                Some("it is not among --include".to_owned())
+            } else if exclude.as_ref().is_some_and(|exclude| exclude.is_match(&tool.name)) {
+                Some("it is among --exclude".to_owned())
+            } else if self.server.standing.is_harmless() {
+                None
+            } else {
+                held_back(tool, destructive).map(|why| format!("{why}, and its effects would be real"))
+            };
+            match left_out {
+                Some(why) => drop(self.not_tested.insert(NotTested { what: tool.name.clone(), why })),
+                None => chosen.push(tool.clone()),
+            }
+        }
+        chosen
+    }
+
+    async fn call_tools(&mut self, tools: &[Tool], runner: &mut Runner) -> Result<(), ConnectError> {
+        let plan = Options {
+            seed: self.options.seed,
+            mode: Mode::Conform,
+            iterations: self.options.calls,
+            max_bytes: MAX_BYTES,
+        };
+        let (mut planner, refused) = Planner::new(tools, plan);
+        for (what, why) in refused {
+            self.not_tested
+                .insert(NotTested { what, why: format!("its input schema cannot be used: {why}") });
+        }
+        let mut twice = BTreeSet::new();
+        while let Some(round) = planner.next_round() {
+            for case in round.cases {
+                if self.is_over() {
+                    self.out_of_time = true;
+                    return Ok(());
+                }
+                let Some((answer, recording)) = self.call(&case, runner).await? else { continue };
+                let lessons = lessons(&answer, &recording);
+                match answer {
+                    Answer::Completed => planner.learn_success(&case, lessons),
+                    _ => planner.learn_refusal(&case, lessons),
+                }
+                if answer == Answer::Completed
+                    && self.is_idempotent(&case)
+                    && twice.insert(case.subject.clone())
+                {
+                    let steps = [case.steps.clone(), case.steps.clone()].concat();
+                    self.call(&Case { steps, ..case }, runner).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_idempotent(&self, case: &Case) -> bool {
+        let facts = case.subject.tool().and_then(|tool| self.context.tools.get(tool));
+        facts.is_some_and(|facts| facts.declared.idempotent.is_some())
+    }
+
+    /// Performs a case and takes in what was seen; none where its subject has made too much trouble.
+    async fn call(
+        &mut self,
+        case: &Case,
+        runner: &mut Runner,
+    ) -> Result<Option<(Answer, Recording)>, ConnectError> {
+        if self.trouble.get(&case.subject).is_some_and(|trouble| *trouble >= MAX_TROUBLE) {
+            return Ok(None);
+        }
+        let recording = runner.perform(case, &runner.patience().clone()).await?;
+        self.tell(case.subject.name().unwrap_or("the server"), &recording);
+        let seen = observe(&recording);
+        let Some(answer) = seen.steps.last().map(|step| step.answer.clone()) else { return Ok(None) };
+        self.count(case, &seen, &recording);
+        self.charge(case, &recording, &seen);
+        self.before.extend(case.steps.iter().cloned());
+        let surplus = self.before.len().saturating_sub(MAX_BEFORE);
+        self.before.drain(..surplus);
+        if recording.steps.iter().any(|taken| taken.is_fatal()) {
+            *self.trouble.entry(case.subject.clone()).or_default() += 1;
+            self.before.clear();
+        }
+        Ok(Some((answer, recording)))
+    }
+
+    fn count(&mut self, case: &Case, seen: &Observation, recording: &Recording) {
+        let Some(name) = case.subject.name() else { return };
+        let done = self.behaviour.done.entry(name.to_owned()).or_default();
+        for step in &seen.steps {
+            let completed = u64::from(step.answer == Answer::Completed);
+            self.summary.count(&step.answer);
+            (done.calls, done.completed) = (done.calls + 1, done.completed + completed);
+            if let Some(tool) = case.subject.tool() {
+                let counts = self.tools.entry(tool.to_owned()).or_default();
+                counts.calls.count(&step.answer);
+                counts.valid_calls += 1;
+                counts.valid_completed += completed;
+            }
+        }
+        let Some(watched) = &self.context.watched else { return };
+        for taken in &recording.steps {
+            done.effects.add(&watched.effects(taken, Whose::Call).unwrap_or_default());
+            self.behaviour.background.add(&watched.effects(taken, Whose::Background).unwrap_or_default());
+        }
+    }
+
+    fn charge(&mut self, case: &Case, recording: &Recording, seen: &Observation) {
+        for charge in judge(case, recording, seen, &self.context) {
+            // The rest is for fuzzing, which knows what to make of it.
+            if matches!(charge.kind, Kind::UndeclaredBehaviour | Kind::SecretLeak | Kind::Crash) {
+                let late = case.subject == Subject::Server && !self.before.is_empty();
+                let before = if late { self.before.as_slice() } else { &[] };
+                self.proving.suspect(case, charge, before);
+            }
+        }
+    }
+
+    /// What a server does late, after its answer, is seen when nothing is asked of it any more.
+    async fn look_again(&mut self, runner: &mut Runner) -> Result<(), ConnectError> {
+        let case = of_server(vec![Step::Pause(AFTERWARDS_MS), Step::Probe], self.options.seed);
+        let recording = runner.perform(&case, &runner.patience().clone()).await?;
+        self.tell("afterwards", &recording);
+        self.charge(&case, &recording, &observe(&recording));
+        let Some(watched) = &self.context.watched else { return Ok(()) };
+        for taken in &recording.steps {
+            self.behaviour.background.add(&watched.effects(taken, Whose::Background).unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, name: &str, recording: &Recording) {
+        recording
+            .steps
+            .iter()
+            .filter_map(|taken| taken.traced.as_ref())
+            .for_each(|traced| (self.keep)(name, traced));
+    }
+
+    fn is_over(&self) -> bool {
+        self.rounds_until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    fn finish(mut self, mut run: Run, begun: Instant) -> Behaved {
+        self.observe();
+        for (name, done) in self.behaviour.done.iter().filter(|(_, done)| done.completed == 0) {
+            let why = format!("none of its {} calls succeeded, so what it does is not known", done.calls);
+            self.not_tested.insert(NotTested { what: name.clone(), why });
+        }
+        if self.out_of_time {
+            let why = "the budget was used up".to_owned();
+            self.not_tested.insert(NotTested { what: "some calls that were to be watched".to_owned(), why });
+        }
+        run.out_of_time = self.out_of_time || self.proving.out_of_time;
+        run.notes.extend(std::mem::take(&mut self.proving.notes));
+        let (findings, flaky) = self.proving.finish();
+        run.add_findings(findings, flaky);
+        run.summary = self.summary;
+        run.tools = self.tools;
+        run.not_tested.extend(self.not_tested);
+        run.took = begun.elapsed();
+        run.steps.push(StepDone { name: "behave", took: run.took });
+        Behaved { run, behaviour: self.behaviour, catalogue: self.catalogue.clone() }
+    }
+
+    /// What is worth knowing, in words.
+    fn observe(&mut self) {
+        let Some(watched) = &self.context.watched else { return };
+        let server = self.context.server_said.as_str();
+        let mut all: Vec<(Option<String>, Vec<String>)> = Vec::new();
+        let at_start = observations(&self.behaviour.startup, server, watched);
+        all.push((None, at_start.into_iter().map(|text| format!("at its start {text}")).collect()));
+        let meanwhile = observations(&self.behaviour.background, server, watched);
+        all.push((None, meanwhile.into_iter().map(|text| format!("in the background {text}")).collect()));
+        for (name, done) in &self.behaviour.done {
+            let tool = self.context.tools.get(name).map_or("", |facts| facts.declared.said.as_str());
+            all.push((Some(name.clone()), observations(&done.effects, &format!("{tool} {server}"), watched)));
+        }
+        for (tool, texts) in all {
+            let notes = texts.into_iter().map(|text| Note { tool: tool.clone(), text });
+            self.proving.notes.extend(notes);
+        }
+    }
+}
+
+fn of_server(steps: Vec<Step>, seed: u64) -> Case {
+    Case { subject: Subject::Server, steps, ..Case::tool("", json!({}), Intent::Example, seed) }
+}
+
+/// Of what is read at the start only secrets and files of the user's home are worth telling; the rest is the program.
+fn without_own_files(mut effects: Effects) -> Effects {
+    let kept = |place: Place| matches!(place, Place::Canary | Place::Sensitive | Place::Home);
+    let before = effects.reads.len() + effects.lists.len();
+    effects.reads.retain(|touch| kept(touch.place));
+    effects.lists.retain(|touch| kept(touch.place));
+    effects.filtered += (before - effects.reads.len() - effects.lists.len()) as u64;
+    effects
+}

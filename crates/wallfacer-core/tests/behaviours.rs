@@ -1,0 +1,136 @@
+//! Walks the table of behaviours: a watched run finds exactly what the table says, and nothing in the correct twins.
+
+mod common;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use wallfacer_core::event::{Event, Listener};
+use wallfacer_core::session::{BehaveOptions, Behaved, behave};
+use wallfacer_core::target::{Command, Confine, Destructive, Reach, Target};
+use wallfacer_core::wire::Connector;
+use wallfacer_fixtures::{Flaw, Transport, behaviours, require};
+
+/// Rows at a time.
+const AT_ONCE: usize = 4;
+const CALLS: usize = 4;
+
+struct Deaf;
+
+impl Listener for Deaf {
+    fn hear(&mut self, _: &Event<'_>) {}
+}
+
+/// Kind, name of what is to blame, severity.
+type Found = Vec<(String, Option<String>, String)>;
+
+#[test]
+fn every_behaviour_gives_exactly_its_findings_and_its_twin_none() {
+    let Some(()) = require("a machine on which servers can be watched", can_watch()) else { return };
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(row) = behaviours().get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let flawed = found(&watch(row, false));
+                    let fixed = found(&watch(row, true));
+                    if flawed != wanted(row) || !fixed.is_empty() {
+                        let text = format!("{}: {flawed:?}, and fixed {fixed:?}", row.name);
+                        wrong.lock().unwrap().push(text);
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_worth_knowing_is_told_as_an_observation() {
+    let Some(()) = require("a machine on which servers can be watched", can_watch()) else { return };
+    for (name, told) in [
+        ("telemetry-at-start", "at its start it reached `telemetry.example:80` ("),
+        ("runs-program", "it ran `sh -c exit 0`"),
+        ("client-of-its-file", "it read `~/.kube/config`, as clients of that kind do"),
+    ] {
+        let row = behaviours().iter().find(|row| row.name == name).unwrap();
+        let behaved = watch(row, false);
+        let notes: Vec<&str> = behaved.run.notes.iter().map(|note| note.text.as_str()).collect();
+        assert!(notes.iter().any(|note| note.starts_with(told)), "{name}: {notes:#?}");
+    }
+}
+
+#[test]
+fn a_server_that_nobody_watches_is_not_said_to_be_clean() {
+    let Reach::Both { command, endpoint } = common::fixture("correct", Transport::Http) else {
+        unreachable!()
+    };
+    let mut running = std::process::Command::new(&command.program)
+        .args(&command.args)
+        .stdin(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    while std::net::TcpStream::connect(endpoint.url.split('/').nth(2).unwrap()).is_err() {
+        std::thread::yield_now();
+    }
+    let behaved = run(Connector::new(Target::new(Reach::Url(endpoint)), common::environment()));
+    running.kill().and_then(|()| running.wait()).unwrap();
+    assert!(!behaved.run.has_tested());
+    assert!(behaved.run.not_tested.iter().any(|not| not.what.contains("effects")));
+}
+
+fn can_watch() -> Option<()> {
+    let offers = wallfacer_process::jail::offers();
+    offers.observation.refused.is_none().then_some(())
+}
+
+fn reach(row: &Flaw, fixed: bool, place: &std::path::Path) -> Reach {
+    let arguments = ["behaviour", row.name].into_iter().chain(fixed.then_some("--fixed"));
+    let mut command = Command::new(wallfacer_fixtures::server(), arguments);
+    command.cwd = Some(place.to_path_buf());
+    Reach::Command(command)
+}
+
+fn watch(row: &Flaw, fixed: bool) -> Behaved {
+    let place = tempfile::tempdir().unwrap();
+    let mut target = Target::new(reach(row, fixed, place.path()));
+    target.sandbox.confine = Confine::Require;
+    run(Connector::new(target, common::environment()))
+}
+
+fn run(connector: Connector) -> Behaved {
+    let options = BehaveOptions {
+        command: "behave",
+        started: String::new(),
+        seed: 1,
+        calls: CALLS,
+        include: None,
+        exclude: None,
+        destructive: Destructive::default(),
+        budget: None,
+        noise: Vec::new(),
+    };
+    behave(connector, &options, &mut |_, _| {}, &mut Deaf).unwrap()
+}
+
+fn found(behaved: &Behaved) -> Found {
+    let findings = behaved.run.findings.iter().chain(&behaved.run.flaky);
+    let mut found: Found = findings
+        .map(|finding| {
+            (finding.kind.name().to_owned(), finding.tool.clone(), finding.severity.as_str().to_owned())
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+fn wanted(row: &Flaw) -> Found {
+    let mut wanted: Found = row
+        .expected
+        .iter()
+        .map(|expect| (expect.kind.to_owned(), expect.tool.map(str::to_owned), expect.severity.to_owned()))
+        .collect();
+    wanted.sort();
+    wanted
+}
