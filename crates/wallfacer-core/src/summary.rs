@@ -139,7 +139,38 @@ pub struct NotTested {
     pub why: String,
 }
 
+/// What a step of injections comes to.
+#[derive(Debug, Default)]
+pub struct Injected {
+    pub calls: u64,
+    pub lives: u64,
+    pub findings: Vec<Finding>,
+    pub flaky: Vec<Finding>,
+    pub notes: Vec<Note>,
+    pub not_tested: Vec<NotTested>,
+    pub out_of_time: bool,
+}
+
+impl Injected {
+    /// Nothing was tried, for this reason.
+    pub fn not_tested(why: &str) -> Injected {
+        let what = "injections proven by their effect".to_owned();
+        Injected { not_tested: vec![NotTested { what, why: why.to_owned() }], ..Injected::default() }
+    }
+}
+
 impl Run {
+    /// Adds what a step of injections came to.
+    pub fn add_injections(&mut self, injected: Injected) {
+        self.lives += injected.lives;
+        self.summary.calls += injected.calls;
+        self.findings.extend(referenced(injected.findings));
+        self.flaky.extend(referenced(injected.flaky));
+        self.notes.extend(injected.notes);
+        self.not_tested.extend(injected.not_tested);
+        self.out_of_time |= injected.out_of_time;
+    }
+
     /// A run that has only looked at the server so far.
     pub fn begun(command: &'static str, started: String, seen: &Examination) -> Run {
         Run::empty(command, started, seen.target.clone(), seen.server.clone())

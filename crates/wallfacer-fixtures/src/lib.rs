@@ -11,11 +11,15 @@
 //!
 //! `wallfacer-fixture behaviour NAME [--fixed] …` plays a server of the third table: each does something to the world
 //! that has to be seen. The table of behaviours is the one truth that tests of watching walk.
+//!
+//! `wallfacer-fixture injection NAME [--fixed] [--root DIRECTORY]` plays a server of the fourth table: each does what a
+//! payload says.
 
 mod behaviour_table;
 mod expected;
 mod flaw;
 mod flaw_table;
+mod injection;
 mod locate;
 mod port;
 mod renaming;
@@ -25,6 +29,7 @@ pub use behaviour_table::behaviours;
 pub use expected::{Answer, Catalogue, Ending, Era, Expected, Fault, Mode, Start, Transport};
 pub use flaw::{Expect, Flaw};
 pub use flaw_table::flaws;
+pub use injection::{Injection, injections};
 pub use locate::{require, server};
 pub use port::free_port;
 pub use renaming::Renaming;

@@ -11,7 +11,7 @@ mod verdict;
 mod watched;
 
 pub use charge::Charge;
-pub use checks::{Failure, all, leak, sequence_charge};
+pub use checks::{Failure, all, leak, proof, sequence_charge};
 pub use context::{Context, ToolFacts};
 pub use observations::observations;
 pub use response::response;

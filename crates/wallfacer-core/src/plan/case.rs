@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::claim::Claim;
 use super::frame::RawFrame;
+use super::injection::Injection;
 use super::payload;
 
 /// Steps to take on a fresh or a used server, and why.
@@ -52,6 +53,8 @@ pub enum Intent {
     Adversarial { kind: String, valid: bool },
     /// A frame that is no proper request, in the way that the text names.
     Frame(String),
+    /// A payload that is to have an effect, in a world where that can be seen.
+    Injection(Box<Injection>),
 }
 
 /// One thing to do.
@@ -148,13 +151,21 @@ impl Subject {
 }
 
 impl Intent {
+    /// What is to be injected, where that is why.
+    pub fn injection(&self) -> Option<&Injection> {
+        match self {
+            Intent::Injection(injection) => Some(injection),
+            _ => None,
+        }
+    }
+
     /// Whether the arguments keep to the declared schema; none where there is no telling.
     pub fn is_valid(&self) -> Option<bool> {
         match self {
             Intent::Example | Intent::Valid | Intent::Boundary(_) => Some(true),
             Intent::Invalid { .. } => Some(false),
             Intent::Adversarial { valid, .. } => Some(*valid),
-            Intent::Stored | Intent::Rule | Intent::Frame(_) => None,
+            Intent::Stored | Intent::Rule | Intent::Frame(_) | Intent::Injection(_) => None,
         }
     }
 }

@@ -582,6 +582,7 @@ impl<'a> Campaign<'a> {
         };
         let kept = without_idle_claim(case, charge);
         let mut finding = Finding::new(&origin, charge.kind.clone(), &message, Repro::new(&kept, original));
+        finding.severity = charge.severity.unwrap_or(finding.severity);
         finding.details = charge.details.clone();
         finding.evidence = charge.evidence.clone();
         finding.references = charge.references.clone();

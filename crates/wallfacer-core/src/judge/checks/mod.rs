@@ -2,9 +2,12 @@
 
 mod accepted_invalid;
 mod behaviour;
+mod blow_up;
 mod crash;
+mod deed;
 mod growth;
 mod hang;
+mod injection;
 mod internal_error;
 mod property;
 mod protocol;
@@ -14,6 +17,7 @@ mod secret_leak;
 mod sequence;
 
 pub use behaviour::Business;
+pub use injection::proof;
 pub use secret_leak::leak;
 pub use sequence::{Failure, sequence_charge};
 
@@ -24,6 +28,7 @@ pub fn all() -> &'static [&'static dyn Check] {
     &[
         &crash::NoCrash,
         &hang::NoHang,
+        &injection::NoInjection,
         &secret_leak::KeepsSecrets,
         &behaviour::KeepsWhatIsPlanted,
         &behaviour::LeavesSecretsAlone,
@@ -35,6 +40,7 @@ pub fn all() -> &'static [&'static dyn Check] {
         &internal_error::NoInternalError,
         &schema_violation::KeepsItsOutputSchema,
         &growth::NoGrowth,
+        &blow_up::NoBlowUp,
         &accepted_invalid::RefusesInvalid,
         &property::KeepsItsRule,
     ]

@@ -46,10 +46,13 @@ impl Options {
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Options, String> {
         let mut arguments = arguments.into_iter();
         let (mode, mut part) = match arguments.next().ok_or("the mode is missing")? {
-            word if word == "flaw" => ("correct".to_owned(), Some(part(arguments.next(), wallfacer_fixtures::flaws())?)),
+            word if word == "flaw" => {
+                ("correct".to_owned(), Some(part(arguments.next(), wallfacer_fixtures::flaws())?))
+            }
             word if word == "behaviour" => {
                 ("correct".to_owned(), Some(part(arguments.next(), wallfacer_fixtures::behaviours())?))
             }
+            word if word == "injection" => ("correct".to_owned(), Some(injection(arguments.next())?)),
             mode if wallfacer_fixtures::modes().iter().any(|known| known.name == mode) => (mode, None),
             mode => return Err(format!("there is no mode `{mode}`")),
         };
@@ -70,6 +73,8 @@ impl Options {
             match (argument.as_str(), part.as_mut()) {
                 ("--fixed", Some(part)) => part.fixed = true,
                 ("--rename", Some(part)) => part.rename = Some(seed(arguments.next().as_deref())?),
+                // Read where it is needed.
+                ("--root", Some(_)) => drop(arguments.next()),
                 ("--era", _) => options.era = named_era(arguments.next().as_deref())?,
                 ("--http", _) => options.transport = Transport::Http,
                 ("--legacy-sse", _) => (options.transport, options.era) = (Transport::LegacySse, Era::Legacy),
@@ -87,6 +92,14 @@ fn part(flaw: Option<String>, table: &[wallfacer_fixtures::Flaw]) -> Result<Part
     match table.iter().any(|known| known.name == flaw) {
         true => Ok(Part { flaw, fixed: false, rename: None }),
         false => Err(format!("there is no flaw `{flaw}`")),
+    }
+}
+
+fn injection(name: Option<String>) -> Result<Part, String> {
+    let flaw = name.ok_or("the name of the injection is missing")?;
+    match wallfacer_fixtures::injections().iter().any(|known| known.name == flaw) {
+        true => Ok(Part { flaw, fixed: false, rename: None }),
+        false => Err(format!("there is no injection `{flaw}`")),
     }
 }
 

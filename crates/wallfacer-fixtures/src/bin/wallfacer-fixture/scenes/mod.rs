@@ -18,11 +18,11 @@ mod secret;
 mod stage;
 mod wire;
 
-pub use scene::{Call, Scene, Tool, said};
+pub use scene::{Call, Scene, Tool, failed, said};
 pub use stage::Stage;
 
 fn find(flaw: &str) -> Option<Scene> {
-    const KINDS: [fn(&str) -> Option<Scene>; 13] = [
+    const KINDS: [fn(&str) -> Option<Scene>; 14] = [
         crash::scene,
         hang::scene,
         wire::scene,
@@ -36,6 +36,7 @@ fn find(flaw: &str) -> Option<Scene> {
         frames::scene,
         learning::scene,
         destructive::scene,
+        crate::injections::scene,
     ];
     KINDS.iter().find_map(|kind| kind(flaw))
 }

@@ -1,0 +1,76 @@
+//! What an injection is after. It stands in the case, so that a stored case can be judged without the run it came from.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Injection {
+    /// The argument, as a JSON pointer.
+    pub at: String,
+    /// How it is tried, in a few words.
+    pub way: String,
+    pub aim: Aim,
+    /// Whether the network refuses everything: some code is reached only then.
+    #[serde(default)]
+    pub offline: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aim {
+    /// A program of ours is executed.
+    Execute { program: String },
+    /// A text of ours becomes an option of a program, or makes this file appear.
+    Pass { option: String, file: PathBuf },
+    /// A file or directory outside a scope is opened or changed, or what it holds comes back.
+    Reach {
+        escape: Escape,
+        scope: PathBuf,
+        /// Whether the scope was declared, rather than just being where the server was started.
+        declared: bool,
+        outside: PathBuf,
+        /// Stands in every text that leads there, and in no other.
+        name: String,
+        token: String,
+    },
+    /// One of these inner addresses is connected to.
+    Connect {
+        addresses: Vec<SocketAddr>,
+        /// Whether to connect to what it is told is the tool's job.
+        meant: bool,
+    },
+    /// A tool that says it only reads changes a file; those that it changes anyway do not count.
+    Change { known: Vec<PathBuf> },
+    /// Each call asks twice as much as the one before; the time grows faster than that.
+    Grow,
+}
+
+/// How a scope is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Escape {
+    /// A path that leads out of it.
+    Outside,
+    /// A directory beside it whose name begins with its name.
+    Prefix,
+    /// A link within it that points out.
+    Symlink,
+}
+
+impl Aim {
+    /// What sort of injection it is; a part of what makes two findings one.
+    pub fn class(&self) -> &'static str {
+        match self {
+            Aim::Execute { .. } => "command",
+            Aim::Pass { .. } => "option",
+            Aim::Reach { escape: Escape::Outside, .. } => "path",
+            Aim::Reach { escape: Escape::Prefix, .. } => "path prefix",
+            Aim::Reach { escape: Escape::Symlink, .. } => "symlink",
+            Aim::Connect { .. } => "request",
+            Aim::Change { .. } => "statement",
+            Aim::Grow => "growth",
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Declared directories and a seed in, what is planted around and in them out, and every text that leads there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
+use wallfacer_process::jail::Plant;
+
+use super::aim::{Aim, Escape};
+use crate::catalogue::Catalogue;
+use crate::world::DeclaredBy;
+
+/// Directories around which something is planted; a server is seldom told of more.
+const MAX_SCOPES: usize = 4;
+/// Endings of file names that the server's own words mention, and that files get.
+const MAX_ENDINGS: usize = 5;
+/// Mentions of endings that are counted in one text.
+const MAX_MENTIONED: usize = 64;
+/// Steps up that lead out of any place.
+const UP: usize = 14;
+/// Directories of programs and libraries are nobody's scope, even where a search path names them.
+const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev"];
+/// Where shells look for programs.
+const PROGRAM_PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
+/// A line over which an expression that backtracks takes long.
+const LETTERS: usize = 40;
+
+/// What is planted in the world of each life.
+#[derive(Debug, Clone)]
+pub struct Ground {
+    pub plants: BTreeMap<PathBuf, Plant>,
+    /// A program of ours that does nothing.
+    pub program: String,
+    /// A file that is there for calls that should work, and the directory it is in.
+    pub inside: Option<(PathBuf, PathBuf)>,
+    /// Ways out of scopes.
+    pub ways: Vec<Way>,
+}
+
+/// A text that leads out of a scope.
+#[derive(Debug, Clone)]
+pub struct Way {
+    pub about: &'static str,
+    pub value: String,
+    pub aim: Aim,
+}
+
+/// One directory, and what lies around it.
+struct Scope<'a> {
+    path: &'a Path,
+    parent: &'a Path,
+    declared: bool,
+    seed: u64,
+}
+
+impl Ground {
+    pub fn new(scopes: &BTreeMap<PathBuf, DeclaredBy>, catalogue: &Catalogue, seed: u64) -> Ground {
+        let program = name(seed, Path::new(""), "program");
+        let mut ground = Ground { plants: BTreeMap::new(), program, inside: None, ways: Vec::new() };
+        for place in PROGRAM_PLACES {
+            let script = Plant::File { content: b"#!/bin/sh\nexit 0\n".to_vec(), executable: true };
+            ground.plants.insert(Path::new(place).join(&ground.program), script);
+        }
+        let endings = endings(catalogue);
+        for scope in chosen(scopes, seed) {
+            ground.surround(&scope, &endings);
+        }
+        // What lies within one declared directory is not outside of another.
+        let declared = |path: &Path| {
+            scopes.iter().any(|(scope, by)| *by != DeclaredBy::WorkingDirectory && path.starts_with(scope))
+        };
+        ground.ways.retain(|way| !matches!(&way.aim, Aim::Reach { outside, .. } if declared(outside)));
+        ground
+    }
+
+    fn surround(&mut self, scope: &Scope<'_>, endings: &BTreeSet<String>) {
+        self.put_inside(scope);
+        self.put_outside(scope, endings);
+        self.put_repository(scope);
+        self.put_new(scope);
+        self.put_sibling(scope);
+        self.put_links(scope);
+    }
+
+    /// What a call that should work can be about.
+    fn put_inside(&mut self, scope: &Scope<'_>) {
+        let file = scope.path.join(format!("{}.txt", scope.name("inside")));
+        let line = format!("{}!\n", "a".repeat(LETTERS));
+        self.put_file(file.clone(), line);
+        self.inside.get_or_insert_with(|| (scope.path.to_path_buf(), file));
+    }
+
+    fn put_outside(&mut self, scope: &Scope<'_>, endings: &BTreeSet<String>) {
+        let name = scope.name("outside");
+        for ending in endings {
+            let file = format!("{name}.{ending}");
+            let path = scope.parent.join(&file);
+            self.put_file(path.clone(), scope.token(&name));
+            let lead = |about, value| scope.way(Escape::Outside, about, value, &path, &name);
+            self.ways.extend([
+                lead("a step up", format!("../{file}")),
+                lead("an absolute path", text(&path)),
+                lead("a step up from within", format!("{}/../{file}", text(scope.path))),
+            ]);
+            if ending == "txt" {
+                let deep = format!("{}{}", "../".repeat(UP), text(&path).trim_start_matches('/'));
+                self.ways.extend([
+                    lead("many steps up", deep),
+                    lead("a step up that is stripped once", format!("....//{file}")),
+                    lead("an encoded step up", format!("%2e%2e%2f{file}")),
+                    lead("a step up with an encoded separator", format!("..%2f{file}")),
+                    lead("a step up with a backslash", format!("..\\{file}")),
+                    lead("an address of a file", format!("file://{}", text(&path))),
+                ]);
+            }
+        }
+    }
+
+    /// As much of a repository as it takes to be one.
+    fn put_repository(&mut self, scope: &Scope<'_>) {
+        let name = scope.name("repository");
+        let root = scope.parent.join(&name);
+        let git = root.join(".git");
+        for place in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
+            self.plants.insert(git.join(place), Plant::Directory);
+        }
+        self.put_file(git.join("HEAD"), "ref: refs/heads/main\n".to_owned());
+        let config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
+        self.put_file(git.join("config"), config.to_owned());
+        self.put_file(git.join("description"), scope.token(&name));
+        self.put_file(root.join("README.txt"), scope.token(&name));
+        let lead = |about, value| scope.way(Escape::Outside, about, value, &root, &name);
+        self.ways.extend([
+            lead("another directory, a repository", text(&root)),
+            lead("another directory, a step up", format!("../{name}")),
+        ]);
+    }
+
+    /// A file that is not there yet.
+    fn put_new(&mut self, scope: &Scope<'_>) {
+        let name = scope.name("new");
+        let path = scope.parent.join(format!("{name}.txt"));
+        let lead = |about, value| scope.way(Escape::Outside, about, value, &path, &name);
+        self.ways.extend([
+            lead("an absolute path to a new file", text(&path)),
+            lead("a step up to a new file", format!("../{name}.txt")),
+        ]);
+    }
+
+    fn put_sibling(&mut self, scope: &Scope<'_>) {
+        let Some(own) = scope.path.file_name().and_then(|name| name.to_str()) else { return };
+        let name = scope.name("sibling");
+        let directory = format!("{own}_{name}");
+        let root = scope.parent.join(&directory);
+        self.put_file(root.join(format!("{name}.txt")), scope.token(&name));
+        let lead = |about, value| scope.way(Escape::Prefix, about, value, &root, &name);
+        self.ways.extend([
+            lead("a file of a sibling with the same beginning", format!("{}/{name}.txt", text(&root))),
+            lead("a sibling with the same beginning", text(&root)),
+            lead("a step up into a sibling with the same beginning", format!("../{directory}/{name}.txt")),
+        ]);
+    }
+
+    fn put_links(&mut self, scope: &Scope<'_>) {
+        let name = scope.name("link");
+        let target = scope.parent.join(format!("{}.txt", scope.name("link target")));
+        self.put_file(target.clone(), scope.token(&name));
+        let link = scope.path.join(format!("{name}.txt"));
+        self.plants.insert(link.clone(), Plant::Symlink(target.clone()));
+        let lead = |about, value| scope.way(Escape::Symlink, about, value, &target, &name);
+        self.ways.extend([
+            lead("a link to a file", text(&link)),
+            lead("a link to a file, by its name", format!("{name}.txt")),
+        ]);
+        let name = scope.name("directory link");
+        let target = scope.parent.join(scope.name("directory link target"));
+        self.put_file(target.join("file.txt"), scope.token(&name));
+        let link = scope.path.join(&name);
+        self.plants.insert(link.clone(), Plant::Symlink(target.clone()));
+        let lead = |about, value| scope.way(Escape::Symlink, about, value, &target, &name);
+        self.ways.extend([
+            lead("a file behind a link to a directory", format!("{}/file.txt", text(&link))),
+            lead("a link to a directory", text(&link)),
+            lead("a file behind a link to a directory, by its name", format!("{name}/file.txt")),
+            lead("a new file behind a link to a directory", format!("{}/new.txt", text(&link))),
+        ]);
+    }
+
+    fn put_file(&mut self, path: PathBuf, content: String) {
+        self.plants.insert(path, Plant::File { content: content.into_bytes(), executable: false });
+    }
+}
+
+impl Scope<'_> {
+    fn name(&self, role: &str) -> String {
+        name(self.seed, self.path, role)
+    }
+
+    /// What a planted file holds.
+    fn token(&self, name: &str) -> String {
+        format!("wallfacer-canary-{}", &digest(self.seed, self.path, name)[..32])
+    }
+
+    fn way(&self, escape: Escape, about: &'static str, value: String, outside: &Path, name: &str) -> Way {
+        let aim = Aim::Reach {
+            escape,
+            scope: self.path.to_path_buf(),
+            declared: self.declared,
+            outside: outside.to_path_buf(),
+            name: name.to_owned(),
+            token: self.token(name),
+        };
+        Way { about, value, aim }
+    }
+}
+
+/// Declared ones first.
+fn chosen(scopes: &BTreeMap<PathBuf, DeclaredBy>, seed: u64) -> Vec<Scope<'_>> {
+    let own = scopes.iter().filter(|(path, _)| !SYSTEM.iter().any(|system| path.starts_with(system)));
+    let mut chosen: Vec<Scope<'_>> = own
+        .filter_map(|(path, by)| {
+            let declared = *by != DeclaredBy::WorkingDirectory;
+            Some(Scope { path, parent: path.parent()?, declared, seed })
+        })
+        .collect();
+    chosen.sort_by_key(|scope| !scope.declared);
+    chosen.truncate(MAX_SCOPES);
+    chosen
+}
+
+/// Endings such as `json` that tools speak of; a server may open no other files.
+fn endings(catalogue: &Catalogue) -> BTreeSet<String> {
+    static ENDING: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[\s\w(`'/*]\.([a-z][a-z0-9]{1,5})\b").expect("a constant"));
+    let mut counted: BTreeMap<String, usize> = BTreeMap::new();
+    for tool in &catalogue.tools.entries {
+        let schema = serde_json::Value::Object(tool.input_schema.clone()).to_string();
+        for said in [tool.description.as_deref().unwrap_or_default(), &schema] {
+            for found in ENDING.captures_iter(said).take(MAX_MENTIONED) {
+                *counted.entry(found[1].to_owned()).or_default() += 1;
+            }
+        }
+    }
+    let mut endings: Vec<(String, usize)> = counted.into_iter().collect();
+    endings.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let often = endings.into_iter().take(MAX_ENDINGS).map(|(ending, _)| ending);
+    often.chain(["txt".to_owned()]).collect()
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Short, of letters and digits alone, so that no filter has a reason to change it.
+fn name(seed: u64, scope: &Path, role: &str) -> String {
+    format!("wf{}", &digest(seed, scope, role)[..10])
+}
+
+fn digest(seed: u64, scope: &Path, role: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"wallfacer ground").update(&seed.to_le_bytes());
+    hasher.update(scope.as_os_str().as_encoded_bytes()).update(&[0]).update(role.as_bytes());
+    hasher.finalize().to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ground(scopes: &[(&str, DeclaredBy)]) -> Ground {
+        let scopes = scopes.iter().map(|(path, by)| (PathBuf::from(path), *by)).collect();
+        Ground::new(&scopes, &Catalogue::default(), 7)
+    }
+
+    #[test]
+    fn every_way_names_its_goal_and_leads_out_of_its_scope() {
+        let ground = ground(&[("/data/root", DeclaredBy::CommandLine)]);
+        assert!(ground.ways.len() > 15);
+        for way in &ground.ways {
+            let Aim::Reach { scope, outside, name, .. } = &way.aim else { panic!("{way:?}") };
+            assert!(way.value.contains(name), "{way:?}");
+            assert!(!outside.starts_with(scope), "{way:?}");
+        }
+    }
+
+    #[test]
+    fn a_sibling_begins_with_the_name_of_its_scope_and_links_point_out_of_it() {
+        let ground = ground(&[("/data/root", DeclaredBy::CommandLine)]);
+        let siblings = ground.plants.keys().filter(|path| path.to_string_lossy().starts_with("/data/root_"));
+        assert_eq!(siblings.count(), 1);
+        for (path, plant) in &ground.plants {
+            if let Plant::Symlink(target) = plant {
+                assert!(path.starts_with("/data/root") && !target.starts_with("/data/root"), "{path:?}");
+                assert!(ground.plants.keys().any(|path| path.starts_with(target)), "{target:?} is not there");
+            }
+        }
+    }
+
+    #[test]
+    fn what_another_declared_directory_holds_is_not_outside() {
+        let both = [("/data/root", DeclaredBy::CommandLine), ("/data", DeclaredBy::Environment)];
+        for way in ground(&both).ways {
+            assert!(matches!(&way.aim, Aim::Reach { scope, .. } if scope == Path::new("/data")), "{way:?}");
+        }
+    }
+
+    #[test]
+    fn search_paths_are_nobodys_scope() {
+        assert!(ground(&[("/usr/bin", DeclaredBy::Environment)]).ways.is_empty());
+    }
+}

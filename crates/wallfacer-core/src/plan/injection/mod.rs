@@ -1,0 +1,25 @@
+//! Valid calls of a tool and the directories that its server declares in, [`Case`](super::Case)s out whose success is an
+//! effect that nobody can mistake: a program of ours that runs, a file that only a bug would open, an address of ours that
+//! is reached.
+//!
+//! | file | in → out |
+//! |---|---|
+//! | `ground` | declared directories and a seed → what is planted, and the ways that lead there |
+//! | `place` | arguments → the strings in them, and what each is for |
+//! | `base` | a tool and its valid calls → calls that lead far into it |
+//! | `payload` | a place and the ground → what is put there, and what it is after |
+//! | `cases` | all of these → cases, the likeliest first |
+//! | `aim` | what one case is after: how its effect is known |
+
+mod aim;
+mod base;
+mod cases;
+mod ground;
+mod payload;
+mod place;
+
+pub use aim::{Aim, Escape, Injection};
+pub use base::Known;
+pub use cases::injection_cases;
+pub use ground::Ground;
+pub use place::{Purpose, places};

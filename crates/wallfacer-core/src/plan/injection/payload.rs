@@ -1,0 +1,180 @@
+//! A place and the ground in, what is put there out, each with what it is after. All of them are plain techniques: none
+//! knows a server.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use super::aim::Aim;
+use super::ground::Ground;
+use super::place::{Place, Purpose};
+
+/// A longer value is left out of the payload: it only makes it harder to read.
+const MAX_VALUE: usize = 80;
+/// Where an option of ours would make a file.
+const MADE: &str = "/tmp";
+/// What a call asks for first; each further one asks twice as much.
+const DOUBLINGS: u32 = 3;
+/// Repetitions at which an expression that backtracks exponentially is felt, and at which one that does so over a long
+/// text is.
+const FEW: usize = 8;
+const MANY: usize = 2_000;
+
+/// What is put into one place.
+#[derive(Debug, Clone)]
+pub struct Payload {
+    pub way: String,
+    pub aim: Aim,
+    /// One value; several where each is to ask twice as much as the one before.
+    pub values: Vec<String>,
+    /// How unlikely it is to lead anywhere here; the smallest is tried first.
+    pub rank: u8,
+}
+
+impl Payload {
+    fn one(way: &str, aim: Aim, value: String, rank: u8) -> Payload {
+        Payload { way: way.to_owned(), aim, values: vec![value], rank }
+    }
+}
+
+/// A program of ours behind all that ends one command and begins another.
+pub fn commands(place: &Place, ground: &Ground) -> Vec<Payload> {
+    if place.purpose == Purpose::Program {
+        return Vec::new();
+    }
+    let (value, program) = (short(&place.value), &ground.program);
+    let rank = u8::from(place.purpose == Purpose::Prose);
+    let written = [
+        ("a command substitution", format!("{value}$({program})")),
+        ("a separator", format!("{value};{program};")),
+        ("a quote and a separator", format!("{value}\";{program};\"")),
+        ("a single quote and a separator", format!("{value}';{program};'")),
+        ("backticks", format!("{value}`{program}`")),
+        ("a pipe", format!("{value}|{program}")),
+        ("a conjunction", format!("{value}&&{program}")),
+        ("a disjunction", format!("{value}||{program}")),
+        ("a new line", format!("{value}\n{program}\n")),
+        ("a substitution with a whole path", format!("$(/usr/bin/{program})")),
+        ("a quote and a substitution", format!("{value}\"$({program})\"")),
+    ];
+    let aim = || Aim::Execute { program: program.clone() };
+    written.into_iter().map(|(way, text)| Payload::one(way, aim(), text, rank)).collect()
+}
+
+/// A value that looks like an option.
+pub fn options(place: &Place, ground: &Ground) -> Vec<Payload> {
+    if place.purpose == Purpose::Program {
+        return Vec::new();
+    }
+    let program = &ground.program;
+    let file = Path::new(MADE).join(format!("{program}-made"));
+    let rank = u8::from(place.purpose == Purpose::Prose);
+    let output = format!("--output={}", file.display());
+    let lone = format!("--{program}=");
+    let aim = |option: &str| Aim::Pass { option: option.to_owned(), file: file.clone() };
+    vec![
+        Payload::one("an option", aim(&lone), lone.clone(), rank),
+        Payload::one("an option that makes a file", aim(&output), output.clone(), rank),
+        Payload::one(
+            "a value with a space and an option",
+            aim(&lone),
+            format!("{} {lone}", short(&place.value)),
+            rank,
+        ),
+    ]
+}
+
+/// Every way out of every scope.
+pub fn escapes(place: &Place, ground: &Ground) -> Vec<Payload> {
+    let rank = match place.purpose {
+        Purpose::Directory | Purpose::File => 0,
+        Purpose::Unknown | Purpose::Address => 1,
+        _ => 3,
+    };
+    ground.ways.iter().map(|way| Payload::one(way.about, way.aim.clone(), way.value.clone(), rank)).collect()
+}
+
+/// Addresses that nobody outside could reach, written in all the ways that are read.
+pub fn requests(place: &Place, tool_fetches: bool, seed: u64) -> Vec<Payload> {
+    let rank = match place.purpose {
+        Purpose::Address => 0,
+        Purpose::Unknown => 2,
+        _ => 3,
+    };
+    // No server listens there by habit.
+    let port = 20_000 + (seed % 10_000) as u16;
+    let loopback = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
+    let loopback6 = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port);
+    let mapped = SocketAddr::new(Ipv4Addr::LOCALHOST.to_ipv6_mapped().into(), port);
+    let any = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), port);
+    let private = |first, second| SocketAddr::new(IpAddr::from([first, second, 17, 23]), port);
+    let metadata = SocketAddr::from(([169, 254, 169, 254], 80));
+    let here = vec![loopback, loopback6, mapped, any];
+    let written = [
+        ("a loopback address", format!("http://127.0.0.1:{port}/"), here.clone()),
+        (
+            "the address of a metadata service",
+            "http://169.254.169.254/latest/meta-data/".to_owned(),
+            vec![metadata],
+        ),
+        ("the name of this machine", format!("http://localhost:{port}/"), here.clone()),
+        ("a private address", format!("http://10.23.17.23:{port}/"), vec![private(10, 23)]),
+        (
+            "a private address of a small network",
+            format!("http://192.168.17.23:{port}/"),
+            vec![private(192, 168)],
+        ),
+        ("a loopback address of the new protocol", format!("http://[::1]:{port}/"), here.clone()),
+        ("a mapped loopback address", format!("http://[::ffff:127.0.0.1]:{port}/"), here.clone()),
+        ("a loopback address as one number", format!("http://2130706433:{port}/"), here.clone()),
+        ("a short loopback address", format!("http://127.1:{port}/"), here.clone()),
+        ("the address of any interface", format!("http://0.0.0.0:{port}/"), here.clone()),
+        ("a loopback address without a scheme", format!("127.0.0.1:{port}"), here),
+    ];
+    let meant = tool_fetches || place.purpose == Purpose::Address;
+    let aim = |addresses| Aim::Connect { addresses, meant };
+    written.into_iter().map(|(way, text, addresses)| Payload::one(way, aim(addresses), text, rank)).collect()
+}
+
+/// Statements that change what a tool that only reads must leave alone.
+pub fn statements(place: &Place, ground: &Ground, known: &[PathBuf]) -> Vec<Payload> {
+    let rank = if place.purpose == Purpose::Statement { 0 } else { 2 };
+    let (value, table) = (short(&place.value), &ground.program);
+    let create = format!("CREATE TABLE {table} (a INTEGER)");
+    let written = [
+        ("a statement that writes", create.clone()),
+        ("a second statement", format!("SELECT 1; {create};")),
+        ("an end of the transaction, and a statement", format!("COMMIT; {create};")),
+        ("a comment before a statement", format!("/* SELECT */ {create}")),
+        ("a common table expression", format!("WITH x AS (SELECT 1) {create}")),
+        ("a setting that is kept", "PRAGMA user_version = 7717".to_owned()),
+        ("a quote and a statement", format!("{value}'; {create}; --")),
+        ("a number and a statement", format!("1; {create}; --")),
+    ];
+    let aim = || Aim::Change { known: known.to_vec() };
+    written.into_iter().map(|(way, text)| Payload::one(way, aim(), text, rank)).collect()
+}
+
+/// Texts that each ask twice as much as the one before.
+pub fn growths(place: &Place) -> Vec<Payload> {
+    let rank = match place.purpose {
+        Purpose::Pattern => 1,
+        Purpose::Prose | Purpose::Unknown | Purpose::Statement => 2,
+        _ => 3,
+    };
+    let doubled = |first: usize| (0..=DOUBLINGS).map(move |step| first << step);
+    let all = |first, write: fn(usize) -> String| doubled(first).map(write).collect::<Vec<String>>();
+    let written = [
+        ("an expression that backtracks", all(1, |times| format!("(a+){{{times}}}b"))),
+        ("letters that nearly match", all(FEW, |times| format!("{}!", "a".repeat(times)))),
+        ("many letters that nearly match", all(MANY, |times| format!("{}!", "a".repeat(times)))),
+        ("much white space", all(MANY, |times| format!("x{}x", " ".repeat(times)))),
+        ("many brackets", all(MANY, |times| "<".repeat(times))),
+    ];
+    let payload =
+        |(way, values): (&str, Vec<String>)| Payload { way: way.to_owned(), aim: Aim::Grow, values, rank };
+    written.into_iter().map(payload).collect()
+}
+
+fn short(value: &str) -> &str {
+    if value.is_empty() || value.len() > MAX_VALUE { "x" } else { value }
+}

@@ -1,0 +1,78 @@
+//! The fourth table: small servers that do what a payload says, each with a twin that does not.
+
+use crate::flaw::Expect;
+
+/// One server with a way in. Its correct twin, which `--fixed` plays, has the same names and schemas, and gives no
+/// finding.
+#[derive(Debug, Clone, Copy)]
+pub struct Injection {
+    pub name: &'static str,
+    pub about: &'static str,
+    /// Exactly these findings; empty where what it does is worth a note and no more.
+    pub expected: &'static [Expect],
+    /// Whether it is told of a directory to keep to.
+    pub scoped: bool,
+}
+
+impl Injection {
+    /// The arguments with which [`server`](crate::server) plays it; `--fixed` may follow, and `--root DIRECTORY` does
+    /// where it is scoped.
+    pub fn arguments(&self) -> [&'static str; 2] {
+        ["injection", self.name]
+    }
+}
+
+pub fn injections() -> &'static [Injection] {
+    INJECTIONS
+}
+
+static INJECTIONS: &[Injection] = &[
+    row("command-through-shell", "Writes a value into a line for the shell.", &[critical("list_archive")]),
+    row(
+        "command-when-offline",
+        "Falls back on the shell, and only when the network fails.",
+        &[critical("load_drawing")],
+    ),
+    row(
+        "option-of-program",
+        "Hands a value to a program that may take it for an option.",
+        &[high("show_entry")],
+    ),
+    row("path-unchecked", "Reads any path, though it was given a directory.", &[high("read_page")]),
+    row(
+        "path-by-prefix",
+        "Compares paths as texts, so that a sibling with the same beginning passes.",
+        &[high("read_page")],
+    ),
+    row("link-followed", "Follows links that lead out of its directory.", &[high("read_page")]),
+    row("file-made-outside", "Writes wherever it is told.", &[high("save_page")]),
+    row("request-to-inner-address", "Fetches any address.", &[medium("injection", "fetch_page")]),
+    row("statement-that-writes", "Says that it only reads, and writes.", &[high("query_pages")]),
+    row(
+        "time-runs-away",
+        "Looks at a text from each of its letters to the end.",
+        &[medium("resource_growth", "trim_text")],
+    ),
+    Injection {
+        name: "path-without-scope",
+        about: "Reads any path, and was given no directory to keep to.",
+        expected: &[],
+        scoped: false,
+    },
+];
+
+const fn row(name: &'static str, about: &'static str, expected: &'static [Expect]) -> Injection {
+    Injection { name, about, expected, scoped: true }
+}
+
+const fn critical(tool: &'static str) -> Expect {
+    Expect { kind: "injection", tool: Some(tool), severity: "critical" }
+}
+
+const fn high(tool: &'static str) -> Expect {
+    Expect { kind: "injection", tool: Some(tool), severity: "high" }
+}
+
+const fn medium(kind: &'static str, tool: &'static str) -> Expect {
+    Expect { kind, tool: Some(tool), severity: "medium" }
+}
