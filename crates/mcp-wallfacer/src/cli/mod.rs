@@ -5,6 +5,7 @@ mod check;
 mod ci;
 mod conclude;
 mod corpus;
+mod coverage;
 mod diff;
 mod doctor;
 mod effort;
@@ -14,9 +15,11 @@ mod key;
 mod output;
 mod pack;
 mod papers;
+mod property;
 mod redaction;
 mod replay;
 mod store;
+mod suggest;
 mod target;
 mod units;
 
@@ -46,6 +49,9 @@ enum Command {
     Ci(Box<ci::Args>),
     Doctor(Box<doctor::Args>),
     Fuzz(Box<fuzz::Args>),
+    Property(Box<property::Args>),
+    Suggest(Box<suggest::Args>),
+    Coverage(Box<coverage::Args>),
     Replay(Box<replay::Args>),
     Corpus(corpus::Args),
     Diff(diff::Args),
@@ -73,6 +79,9 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
         Command::Ci(args) => ci::run(&args, cli.config.as_deref()),
         Command::Doctor(args) => doctor::run(&args, cli.config.as_deref()),
         Command::Fuzz(args) => fuzz::run(&args, cli.config.as_deref()),
+        Command::Property(args) => property::run(&args, cli.config.as_deref()),
+        Command::Suggest(args) => suggest::run(&args, cli.config.as_deref()),
+        Command::Coverage(args) => coverage::run(&args, cli.config.as_deref()),
         Command::Replay(args) => replay::run(&args, cli.config.as_deref()),
         Command::Corpus(args) => corpus::run(&args, cli.config.as_deref()),
         Command::Diff(args) => diff::run(&args),

@@ -135,6 +135,26 @@ pub fn shelf(here: &Path) -> Result<Shelf, Failure> {
 }
 
 impl ParameterArgs {
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().map(|(name, _)| name.as_str())
+    }
+
+    pub fn typed(&self) -> BTreeMap<String, Value> {
+        self.parameters.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
+    }
+
+    /// As [`ParameterArgs::given`], where what is typed is meant for several packs: each gets what it declares.
+    pub fn given_to(
+        &self,
+        shelf: &Shelf,
+        name: &str,
+        set: &BTreeMap<String, BTreeMap<String, String>>,
+        declared: &BTreeSet<String>,
+    ) -> BTreeMap<String, Value> {
+        let typed = self.parameters.iter().filter(|(name, _)| declared.contains(name)).cloned().collect();
+        shelf.given(name, set, &typed)
+    }
+
     fn given(
         &self,
         shelf: &Shelf,
@@ -371,7 +391,7 @@ fn params(
     output.deliver(&text)
 }
 
-fn loaded(shelf: &Shelf, name: &str, given: &BTreeMap<String, Value>) -> Result<Rules, Failure> {
+pub fn loaded(shelf: &Shelf, name: &str, given: &BTreeMap<String, Value>) -> Result<Rules, Failure> {
     let rules = shelf.rules(name, given).ok_or_else(|| unknown(shelf, name))?;
     rules.map_err(|problems| wrong(&problems))
 }
@@ -381,7 +401,7 @@ fn unknown(shelf: &Shelf, name: &str) -> Failure {
     failed(format!("there is no pack `{name}`; there are {}", known.join(", ")))
 }
 
-fn wrong(problems: &Problems) -> Failure {
+pub fn wrong(problems: &Problems) -> Failure {
     failed(problems.to_string())
 }
 

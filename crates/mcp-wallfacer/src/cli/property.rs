@@ -1,0 +1,142 @@
+//! `property`: rules of a file or of packs, tried on a server.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+use wallfacer_core::findings::rfc3339;
+use wallfacer_core::session::{FuzzOptions, PropertyOptions, RuleSet, property};
+use wallfacer_core::summary::Run;
+use wallfacer_core::target::Severity;
+use wallfacer_rules::{Rules, Shelf};
+
+use super::conclude::{conclude, failure};
+use super::fuzz::{globs, severity};
+use super::keeping::Keeping;
+use super::output::{OutputArgs, RunFormat};
+use super::pack::{self, ParameterArgs};
+use super::redaction::Redaction;
+use super::store::Store;
+use super::target::{TargetArgs, working_directory};
+use super::units;
+use crate::exit::{Exit, Failure, without_number};
+use crate::terminal;
+
+/// Try rules on a server: those of a file, or of packs
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A rule file
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    target: TargetArgs,
+    /// A rule pack; see `wallfacer pack list`
+    #[arg(long, value_name = "NAME", help_heading = "Rules")]
+    pack: Vec<String>,
+    /// All packs, built in and in packs/
+    #[arg(long, conflicts_with = "pack", help_heading = "Rules")]
+    pack_all: bool,
+    #[command(flatten)]
+    parameters: ParameterArgs,
+    /// Inputs of a rule that names no number
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Effort")]
+    cases: u32,
+    /// Same seed, same inputs
+    #[arg(long, default_value_t = 0, help_heading = "Effort")]
+    seed: u64,
+    /// Only tools whose name matches
+    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
+    include: Vec<String>,
+    /// No tools whose name matches
+    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
+    exclude: Vec<String>,
+    /// The time for the whole run
+    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Effort")]
+    #[arg(aliases = ["duration", "max-duration", "global-deadline"])]
+    budget: Option<Duration>,
+    /// Findings below this do not fail the run: low, medium, high or critical
+    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
+    severity_threshold: Severity,
+    #[command(flatten)]
+    output: OutputArgs<RunFormat>,
+}
+
+pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+    args.output.check()?;
+    let sets = args.sets(config)?;
+    let chosen = args.target.choose(config)?;
+    let redaction = Redaction::new(chosen.connector.target().secrets());
+    let store = Store::new(&chosen, &args.target, config)?;
+    let effort = FuzzOptions {
+        seed: args.seed,
+        include: globs(&args.include)?,
+        exclude: globs(&args.exclude)?,
+        // A rule may be about how long a call takes, or what it changes.
+        in_flight: 1,
+        budget: args.budget,
+        destructive: chosen.settings.destructive.clone(),
+        ..FuzzOptions::default()
+    };
+    let options = PropertyOptions { effort, cases: args.cases };
+    let started = rfc3339(SystemTime::now());
+    let listeners = args.output.listeners(&redaction)?;
+    let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
+    let tried = property(chosen.connector, &|_| sets.clone(), &options, &mut keeping);
+    keeping.listeners.finish();
+    let tried = tried.map_err(|error| redaction.of_failure(failure(error)))?;
+    let mut run = Run::of_step("property", started, tried);
+    run.weigh(&chosen.settings);
+    store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
+    conclude(&run, args.severity_threshold, chosen.source, &args.output, &redaction)
+}
+
+impl Args {
+    fn sets(&self, config: Option<&Path>) -> Result<Vec<RuleSet>, Failure> {
+        let shelf = pack::shelf(&working_directory()?)?;
+        let all: Vec<String> = shelf.names().into_iter().map(str::to_owned).collect();
+        let names = if self.pack_all { &all } else { &self.pack };
+        if names.is_empty() && self.file.is_none() {
+            return Err(Failure {
+                exit: Exit::Usage,
+                message: "there are no rules to try; name a rule file, --pack NAME or --pack-all".to_owned(),
+            });
+        }
+        let mut sets = Vec::new();
+        if let Some(file) = &self.file {
+            sets.push(self.read(file, &shelf)?);
+        }
+        let set = super::target::settings(config)?.packs;
+        let mut unused: BTreeSet<&str> = self.parameters.names().collect();
+        for name in names {
+            let declared = shelf.parameters(name).into_iter().map(|parameter| parameter.name).collect();
+            unused.retain(|typed| !BTreeSet::contains(&declared, *typed));
+            let given = self.parameters.given_to(&shelf, name, &set, &declared);
+            sets.push(RuleSet { name: name.clone(), rules: pack::loaded(&shelf, name, &given)? });
+        }
+        match unused.first().filter(|_| self.file.is_none()) {
+            Some(typed) => Err(Failure {
+                exit: Exit::Usage,
+                message: format!(
+                    "no pack that is tried has a parameter `{typed}`; see `wallfacer pack params NAME`"
+                ),
+            }),
+            None => Ok(sets),
+        }
+    }
+
+    fn read(&self, path: &Path, shelf: &Shelf) -> Result<RuleSet, Failure> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| Failure {
+            exit: Exit::Usage,
+            message: format!("cannot read `{name}`: {}", without_number(&error.to_string())),
+        })?;
+        let given: BTreeMap<String, Value> = match self.pack.is_empty() && !self.pack_all {
+            true => self.parameters.typed(),
+            false => BTreeMap::new(),
+        };
+        let loader = |wanted: &str| shelf.text(wanted).map(str::to_owned);
+        let rules = Rules::read(&name, &text, &given, &loader).map_err(|problems| pack::wrong(&problems))?;
+        rules.warnings.iter().for_each(|warning| terminal::note(&warning.to_string()));
+        Ok(RuleSet { name, rules })
+    }
+}

@@ -1,0 +1,90 @@
+//! `suggest`: which rule packs fit a server, and with which parameters.
+
+use std::fs;
+use std::path::Path;
+
+use clap::ValueEnum;
+use wallfacer_rules::{ToolShape, show_suggestions, suggest, suggestions_as_json, suggestions_as_toml};
+
+use super::output::OutputArgs;
+use super::redaction::Redaction;
+use super::runtime;
+use super::target::{Chosen, TargetArgs, working_directory};
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+
+const CONFIG: &str = "wallfacer.toml";
+
+/// Show which rule packs fit a server, and why
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Add the parameters of the packs to wallfacer.toml; what is set there stays
+    #[arg(long)]
+    write: bool,
+    #[command(flatten)]
+    output: OutputArgs<Form>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    Human,
+    Toml,
+    Json,
+}
+
+pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+    args.output.check()?;
+    let chosen = args.target.choose(config)?;
+    let redaction = Redaction::new(chosen.connector.target().secrets());
+    let set = chosen.settings.packs.clone();
+    let mut found = suggest(&shapes(chosen, &args.output, &redaction)?);
+    if args.write {
+        found.retain(|suggestion| !set.contains_key(&suggestion.pack));
+        let text = suggestions_as_toml(&found);
+        write(&text, config)?;
+    }
+    let text = match args.output.format {
+        Form::Human => show_suggestions(&found),
+        Form::Toml => suggestions_as_toml(&found),
+        Form::Json => suggestions_as_json(&found),
+    };
+    args.output.deliver(&redaction.of(&text))
+}
+
+/// The tools of a server as rules see them.
+pub fn shapes<F: ValueEnum + Send + Sync + 'static>(
+    chosen: Chosen,
+    output: &OutputArgs<F>,
+    redaction: &Redaction,
+) -> Result<Vec<ToolShape>, Failure> {
+    let mut connector = chosen.connector;
+    let mut listeners = output.listeners(redaction)?;
+    let seen = runtime()?.block_on(wallfacer_core::session::examine(&mut connector, &mut listeners));
+    listeners.finish();
+    let seen = seen.map_err(|error| redaction.of_failure(error.into()))?;
+    let tools = seen.catalogue.tools.entries;
+    Ok(tools.into_iter().map(|tool| ToolShape::new(serde_json::Value::Object(tool.listed))).collect())
+}
+
+/// Adds tables at the end: nothing that stands in the file is touched.
+fn write(tables: &str, config: Option<&Path>) -> Result<(), Failure> {
+    let path = config
+        .map_or_else(|| working_directory().map(|here| here.join(CONFIG)), |path| Ok(path.to_owned()))?;
+    let cannot =
+        |error: &dyn std::fmt::Display| super::output::cannot_write(&format!("`{}`", path.display()), error);
+    let before = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(cannot(&error)),
+    };
+    if tables.is_empty() {
+        terminal::note(&format!("there is nothing to add to `{}`", path.display()));
+        return Ok(());
+    }
+    let gap = if before.is_empty() || before.ends_with("\n\n") { "" } else { "\n" };
+    fs::write(&path, format!("{before}{gap}{tables}")).map_err(|error| cannot(&error))?;
+    terminal::note(&format!("added to `{}`", path.display()));
+    Ok(())
+}
