@@ -1,6 +1,7 @@
 //! Arguments as typed in, the command they mean run, its exit out.
 
 mod again;
+mod behave;
 mod check;
 mod ci;
 mod conclude;
@@ -47,6 +48,7 @@ pub struct Cli {
 enum Command {
     Check(Box<check::Args>),
     Ci(Box<ci::Args>),
+    Behave(Box<behave::Args>),
     Doctor(Box<doctor::Args>),
     Fuzz(Box<fuzz::Args>),
     Property(Box<property::Args>),
@@ -77,6 +79,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
     match cli.command {
         Command::Check(args) => check::run(&args, cli.config.as_deref()),
         Command::Ci(args) => ci::run(&args, cli.config.as_deref()),
+        Command::Behave(args) => behave::run(&args, cli.config.as_deref()),
         Command::Doctor(args) => doctor::run(&args, cli.config.as_deref()),
         Command::Fuzz(args) => fuzz::run(&args, cli.config.as_deref()),
         Command::Property(args) => property::run(&args, cli.config.as_deref()),

@@ -68,7 +68,7 @@ fn remark(remark: &Remark) -> Value {
     }
 }
 
-fn catalogue(catalogue: &Catalogue) -> Value {
+pub(super) fn catalogue(catalogue: &Catalogue) -> Value {
     json!({
         "tools": listing(&catalogue.tools, tool),
         "resources": listing(&catalogue.resources, resource),

@@ -1,5 +1,6 @@
 //! What was found in, text out: one file per format. Nothing is printed here.
 
+mod behaved;
 mod document;
 mod examination;
 mod human;
@@ -7,15 +8,18 @@ mod json;
 mod look;
 mod sarif;
 mod sent;
+mod trace;
 #[cfg(test)]
 mod tests;
 
+pub use behaved::behaved;
 pub use document::{document, report_schema};
 pub use examination::{examination, remarks};
 pub use human::human;
 pub use json::examination as examination_json;
 pub use look::Look;
 pub use sarif::sarif;
+pub use trace::{manifest, trace_lines};
 
 use crate::summary::Run;
 use crate::target::Severity;

@@ -112,9 +112,8 @@ pub fn behave(
         return Ok(Behaved { run, behaviour: Behaviour::default(), catalogue });
     }
     let watched = watched(&connector, &server, &options.noise)?;
-    let said = [server.name.as_deref(), server.title.as_deref(), server.instructions.as_deref()];
     let mut context = Context::new(&catalogue, server.protocol).with_secrets(secrets);
-    context.server_said = said.into_iter().flatten().collect::<Vec<_>>().join(" ").to_lowercase();
+    context.server_said = said(&server);
     let until = options.budget.map(|budget| begun + budget);
     let mut watch = Watch {
         options,
@@ -140,8 +139,14 @@ pub fn behave(
     Ok(watch.finish(run, begun))
 }
 
+/// All that a server says of itself, in small letters.
+pub(super) fn said(server: &Server) -> String {
+    let said = [server.name.as_deref(), server.title.as_deref(), server.instructions.as_deref()];
+    said.into_iter().flatten().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
 /// What is known of the world before anything is asked.
-fn watched(connector: &Connector, server: &Server, extra: &[String]) -> Result<Watched, BadNoise> {
+pub(super) fn watched(connector: &Connector, server: &Server, extra: &[String]) -> Result<Watched, BadNoise> {
     let world = connector.world();
     let canaries = world.canaries(&server.standing);
     let home = server.standing.home.clone().unwrap_or_default();
@@ -240,26 +245,12 @@ impl Watch<'_> {
 
     /// What the server does before it is asked anything, and when it is asked for nothing, is learned to be noise.
     async fn start(&mut self, runner: &mut Runner) -> Result<(), ConnectError> {
-        let case = of_server(vec![Step::Restart, Step::Probe], self.options.seed);
+        let case = start_case(self.options.seed);
         let recording = runner.perform(&case, &runner.patience().clone()).await?;
         self.tell("start", &recording);
         self.charge(&case, &recording, &observe(&recording));
         let Some(watched) = &mut self.context.watched else { return Ok(()) };
-        let [started, idle] = [0, 1].map(|step| {
-            let taken = recording.steps.get(step);
-            let effects = taken.map(|taken| {
-                let mut effects = watched.effects(taken, Whose::Background).unwrap_or_default();
-                effects.add(&watched.effects(taken, Whose::Call).unwrap_or_default());
-                effects
-            });
-            effects.unwrap_or_default()
-        });
-        for touch in started.reads.iter().chain(&idle.reads).chain(&started.lists) {
-            watched.noise.learn_read(&touch.path);
-        }
-        idle.writes.iter().chain(&idle.deletes).for_each(|touch| watched.noise.learn_write(&touch.path));
-        let met = started.connects.iter().chain(&idle.connects);
-        watched.by_itself.extend(met.map(|contact| contact.host.clone()));
+        let [started, idle] = learn(watched, &recording);
         let command = self.command.as_slice();
         self.behaviour.startup = without_own_files(started);
         // That it was started is no news.
@@ -453,6 +444,30 @@ impl Watch<'_> {
             self.proving.notes.extend(notes);
         }
     }
+}
+
+/// What a server does before it is asked anything, and when it is asked for nothing.
+pub(super) fn start_case(seed: u64) -> Case {
+    of_server(vec![Step::Restart, Step::Probe], seed)
+}
+
+/// Learns the noise of a server from its start; what it did then, and what it did when it was asked for nothing.
+pub(super) fn learn(watched: &mut Watched, recording: &Recording) -> [Effects; 2] {
+    let [started, idle] = [0, 1].map(|step| {
+        let mut effects = Effects::default();
+        for whose in [Whose::Background, Whose::Call] {
+            let done = recording.steps.get(step).and_then(|taken| watched.effects(taken, whose));
+            effects.add(&done.unwrap_or_default());
+        }
+        effects
+    });
+    for touch in started.reads.iter().chain(&idle.reads).chain(&started.lists) {
+        watched.noise.learn_read(&touch.path);
+    }
+    idle.writes.iter().chain(&idle.deletes).for_each(|touch| watched.noise.learn_write(&touch.path));
+    let met = started.connects.iter().chain(&idle.connects);
+    watched.by_itself.extend(met.map(|contact| contact.host.clone()));
+    [started, idle]
 }
 
 fn of_server(steps: Vec<Step>, seed: u64) -> Case {

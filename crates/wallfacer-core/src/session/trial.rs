@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::attempt::attempt;
+use super::behave::{learn, said, start_case, watched};
 use super::fuzz::{CANARY, canary};
 use super::property::marker;
 use crate::catalogue::{Catalogue, discover};
@@ -46,15 +47,26 @@ impl<'a> Trial<'a> {
         let canary = canary(finding.seed);
         connector.plant(CANARY, &canary);
         let secrets = connector.target().secrets().into_iter().chain([canary]);
+        let by_effect = matches!(finding.kind, Kind::UndeclaredBehaviour | Kind::SecretLeak);
+        connector.world_mut().watch |= by_effect;
+        connector.world_mut().seed = finding.seed;
         let (mut connection, server) = connector.open().await?;
         let timeouts = connector.target().timeouts.clone();
         let catalogue = discover(&mut connection, &server, &timeouts).await;
         connection.close(GRACE).await;
-        let context = Context::new(&catalogue, server.protocol)
+        let mut context = Context::new(&catalogue, server.protocol)
             .with_secrets(Secrets::new(secrets))
             .with_marker(marker(finding.seed));
         let patience = Patience::new(waiting(&finding.kind, timeouts));
-        let runner = Runner::new(connector, &catalogue, patience.clone());
+        context.server_said = said(&server);
+        let seen = by_effect && server.standing.observed.calls;
+        let watched = watched(&connector, &server, &[]).ok().filter(|_| seen);
+        let mut runner = Runner::new(connector, &catalogue, patience.clone());
+        if let Some(mut watched) = watched {
+            let recording = runner.perform(&start_case(finding.seed), &patience).await?;
+            learn(&mut watched, &recording);
+            context = context.with_watched(watched);
+        }
         Ok(Trial { finding, server, catalogue, context, runner, patience })
     }
 
@@ -151,6 +163,7 @@ fn is_judged(kind: &Kind) -> bool {
             | Kind::SchemaViolation
             | Kind::AcceptedInvalid
             | Kind::SecretLeak
+            | Kind::UndeclaredBehaviour
             | Kind::ResourceGrowth
             | Kind::PropertyFailure { .. }
             | Kind::SequenceFailure { .. }

@@ -1,0 +1,165 @@
+//! `behave`: watch what every tool does, and hold it against what the tool says.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use wallfacer_core::findings::rfc3339;
+use wallfacer_core::report::{Look, Report, behaved, document, human, manifest, sarif, trace_lines};
+use wallfacer_core::session::{BehaveError, BehaveOptions, Behaved, behave};
+use wallfacer_core::summary::Conclusion;
+use wallfacer_core::target::Severity;
+use wallfacer_core::world::Traced;
+
+use super::conclude::failure;
+use super::fuzz::{globs, severity};
+use super::output::{OutputArgs, RunFormat, cannot_write};
+use super::redaction::{Redacted, Redaction};
+use super::store::Store;
+use super::target::{Chosen, TargetArgs};
+use super::units;
+use crate::exit::{Exit, Failure};
+use crate::{environment, terminal};
+
+/// Watch what every tool does to files, network and programs, and hold it against what it says
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Same seed, same calls
+    #[arg(long, default_value_t = 0, help_heading = "Effort")]
+    seed: u64,
+    /// Calls of each tool, at most
+    #[arg(long, value_name = "N", default_value_t = 8, help_heading = "Effort")]
+    calls: usize,
+    /// Only tools whose name matches
+    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
+    include: Vec<String>,
+    /// No tools whose name matches
+    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
+    exclude: Vec<String>,
+    /// The time for the whole run
+    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Effort")]
+    budget: Option<Duration>,
+    /// Keep manifest.json (what was declared) and trace.jsonl (every event with its call) in a directory
+    #[arg(long, value_name = "DIR", env = "OUT_DIR", help_heading = "Output")]
+    out_dir: Option<PathBuf>,
+    /// List what was left out as noise of the runtime
+    #[arg(long, help_heading = "Output")]
+    show_noise: bool,
+    /// Findings below this do not fail the run: low, medium, high or critical
+    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
+    severity_threshold: Severity,
+    #[command(flatten)]
+    output: OutputArgs<RunFormat>,
+}
+
+pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+    args.output.check()?;
+    let chosen = args.target.choose(config)?;
+    let redaction = Redaction::new(chosen.connector.target().secrets());
+    let store = Store::new(&chosen, &args.target, config)?;
+    let options = BehaveOptions {
+        command: "behave",
+        started: rfc3339(SystemTime::now()),
+        seed: args.seed,
+        calls: args.calls,
+        include: globs(&args.include)?,
+        exclude: globs(&args.exclude)?,
+        destructive: chosen.settings.destructive.clone(),
+        budget: args.budget,
+        noise: noise(&chosen),
+    };
+    let mut kept = args.out_dir.as_deref().map(|folder| Kept::new(folder, &redaction)).transpose()?;
+    let mut keep = |name: &str, traced: &Traced| {
+        if let Some(kept) = &mut kept {
+            kept.take(name, traced);
+        }
+    };
+    let mut listeners = args.output.listeners(&redaction)?;
+    let watched = behave(chosen.connector, &options, &mut keep, &mut listeners);
+    listeners.finish();
+    let mut watched = watched.map_err(|error| redaction.of_failure(told(error)))?;
+    if let Some(kept) = kept {
+        kept.finish(&redaction.of(&format!("{:#}\n", manifest(&watched.run.server, &watched.catalogue))))?;
+    }
+    watched.run.weigh(&chosen.settings);
+    store.keep(watched.run.findings.iter_mut().chain(&mut watched.run.flaky))?;
+    deliver(&watched, args, chosen.source, &redaction)
+}
+
+/// Further lines of noise: a list with colons between them.
+pub(super) fn noise(_: &Chosen) -> Vec<String> {
+    let extra = environment::variable("WALLFACER_NOISE_EXTRA").unwrap_or_default();
+    extra.split(':').filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+pub(super) fn told(error: BehaveError) -> Failure {
+    match error {
+        BehaveError::Fuzz(error) => failure(error),
+        BehaveError::Noise(error) => Failure::usage(&error),
+    }
+}
+
+fn deliver(
+    watched: &Behaved,
+    args: &Args,
+    source: Option<String>,
+    redaction: &Redaction,
+) -> Result<Exit, Failure> {
+    let Behaved { run, behaviour, .. } = watched;
+    let report = Report { run, threshold: args.severity_threshold, source };
+    let look = if args.output.output.is_some() { Look::PLAIN } else { terminal::look() };
+    let text = match args.output.format {
+        RunFormat::Human => {
+            let table =
+                if run.has_tested() { behaved(behaviour, args.show_noise, look) } else { String::new() };
+            format!("{}{table}", human(&report, look))
+        }
+        RunFormat::Json => {
+            let mut document = document(&report);
+            document["behaviour"] = behaviour.shown();
+            format!("{document:#}\n")
+        }
+        RunFormat::Sarif => format!("{:#}\n", sarif(&report)),
+    };
+    args.output.deliver(&redaction.of(&text))?;
+    Ok(match run.conclusion(args.severity_threshold) {
+        Conclusion::Broken | Conclusion::Stale => Exit::Findings,
+        Conclusion::NotTested => Exit::NotTested,
+        Conclusion::Clean => Exit::Clean,
+    })
+}
+
+/// The folder that `--out-dir` names.
+struct Kept {
+    folder: PathBuf,
+    trace: BufWriter<Redacted<File>>,
+    steps: u64,
+}
+
+impl Kept {
+    fn new(folder: &Path, redaction: &Redaction) -> Result<Kept, Failure> {
+        let shown = |path: &Path| format!("`{}`", path.display());
+        std::fs::create_dir_all(folder).map_err(|error| cannot_write(&shown(folder), &error))?;
+        let path = folder.join("trace.jsonl");
+        let file = File::create(&path).map_err(|error| cannot_write(&shown(&path), &error))?;
+        let trace = BufWriter::new(Redacted::new(file, redaction));
+        Ok(Kept { folder: folder.to_owned(), trace, steps: 0 })
+    }
+
+    fn take(&mut self, name: &str, traced: &Traced) {
+        self.steps += 1;
+        for line in trace_lines(self.steps, name, traced) {
+            // What could not be written shows when the file is finished.
+            let _told_at_the_end = writeln!(self.trace, "{line}");
+        }
+    }
+
+    fn finish(mut self, manifest: &str) -> Result<(), Failure> {
+        let path = self.folder.join("manifest.json");
+        let written = self.trace.flush().and_then(|()| std::fs::write(&path, manifest));
+        written.map_err(|error| cannot_write(&format!("`{}`", self.folder.display()), &error))
+    }
+}
