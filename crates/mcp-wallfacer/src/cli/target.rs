@@ -45,7 +45,7 @@ pub struct TargetArgs {
     /// Over HTTP: auto, streamable-http or sse
     #[arg(long, help_heading = "Target")]
     transport: Option<String>,
-    /// Confine the server: auto (as far as the machine allows), require, off [default: off]
+    /// Confine the server: auto (as far as the machine allows), require, off [default: auto]
     #[arg(long, value_name = "MODE", help_heading = "Sandbox")]
     sandbox: Option<String>,
     /// The network of a confined server: sink (everything answers, nothing leaves), deny, host, allow=HOST:PORT,… [default: sink]

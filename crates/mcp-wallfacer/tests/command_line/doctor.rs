@@ -8,7 +8,8 @@ use crate::world::{World, assert_shown, fixture};
 const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 fn shown(name: &str, args: &[&str]) {
-    let outcome = World::new().run(&[&["doctor"], args].concat());
+    // What a machine confines differs from the next.
+    let outcome = World::new().run(&[&["doctor", "--sandbox", "off"], args].concat());
     outcome.assert_succeeds();
     assert_shown(name, &outcome);
 }
@@ -16,7 +17,7 @@ fn shown(name: &str, args: &[&str]) {
 #[test]
 fn the_demo_as_text_and_as_json() {
     shown("demo", &["--demo"]);
-    let outcome = World::new().run(&["doctor", "--demo", "--format", "json"]);
+    let outcome = World::new().run(&["doctor", "--sandbox", "off", "--demo", "--format", "json"]);
     outcome.assert_succeeds();
     // Where the program lies is the machine's business.
     let program = env!("CARGO_BIN_EXE_wallfacer");
@@ -47,6 +48,40 @@ fn a_server_that_runs_already() {
     let document = outcome.json();
     assert_eq!(document["server"]["transport"], "Streamable HTTP");
     assert_eq!(document["ended"], serde_json::Value::Null, "what we did not start we do not end");
+}
+
+#[test]
+fn a_server_is_confined_as_far_as_the_machine_allows() {
+    let server = fixture();
+    let outcome = World::new().run(&["doctor", "--format", "json", "--", &server, "correct"]);
+    outcome.assert_succeeds();
+    let document = outcome.json();
+    let rungs = document["machine"]["confines"].as_array().unwrap();
+    let best = rungs.iter().find(|rung| rung["refused"].is_null()).unwrap()["rung"].as_str().unwrap();
+    let held = document["sandbox"]["rung"].as_str().unwrap();
+    assert!(held.starts_with(best), "{held}, and the machine has {best}");
+}
+
+#[test]
+fn what_must_be_had_and_cannot_be_is_told_by_the_exit_code() {
+    let running = Listening::start("correct");
+    let world = World::new().with_program("docker", "touch started");
+    let required: [&[&str]; 4] = [
+        &["--require", "observe", "--url", &running.url],
+        &["--sandbox", "require", "--url", &running.url],
+        &["--require", "observe,confine", "--", "docker", "run", "-i", "image"],
+        &["--require", "confine", "--sandbox", "off", "--", "docker"],
+    ];
+    let told = required.map(|args| {
+        let outcome = world.run(&[&["doctor"], args].concat());
+        outcome.assert_fails(3);
+        outcome.to_string()
+    });
+    assert_shown("requirements", told.join("\n\n"));
+    assert_eq!(world.files(), [].into(), "nothing was started");
+    let unknown = world.run(&["doctor", "--net", "open", "--", "docker"]);
+    unknown.assert_fails(2);
+    assert_shown("unknown_network", unknown);
 }
 
 #[test]

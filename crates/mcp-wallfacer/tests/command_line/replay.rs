@@ -94,7 +94,7 @@ fn a_server_that_is_gone_makes_a_finding_not_replayable() {
 #[test]
 fn what_fails_only_now_and_then_is_flaky() {
     let world = world_with_dice("roll", "{}");
-    let flaky = world.run(&["replay", OLD_ID, "--", "dice", "roll", "2"]);
+    let flaky = world.run(&["replay", OLD_ID, "--sandbox", "off", "--", "dice", "roll", "2"]);
     assert_eq!(flaky.code, Some(1), "{flaky}");
     assert_shown("replay of a flaky crash", flaky);
     let always = world.run(&["replay", OLD_ID, "--", "dice", "roll", "1"]);
@@ -104,15 +104,15 @@ fn what_fails_only_now_and_then_is_flaky() {
 #[test]
 fn a_destructive_tool_is_not_called_unless_that_is_allowed() {
     let world = world_with_dice("wipe_all", "{}");
-    let held = world.run(&["replay", OLD_ID, "--", "dice", "wipe_all", "1"]);
+    let held = world.run(&["replay", OLD_ID, "--sandbox", "off", "--", "dice", "wipe_all", "1"]);
     assert_eq!(held.code, Some(3), "{held}");
     assert!(!world.files().contains("calls"), "nothing was called");
     assert_shown("replay of a destructive tool", &held);
-    let minimized = world.run(&["corpus", "minimize", OLD_ID, "--", "dice", "wipe_all", "1"]);
+    let minimized = world.run(&["corpus", "minimize", OLD_ID, "--sandbox", "off", "--", "dice", "wipe_all", "1"]);
     assert_eq!(minimized.code, Some(3), "{minimized}");
     assert!(!world.files().contains("calls"), "nothing was called");
     let world = world.with("wallfacer.toml", "[allow_destructive]\ntools = [\"wipe_all\"]\n");
-    let allowed = world.run(&["replay", OLD_ID, "--", "dice", "wipe_all", "1"]);
+    let allowed = world.run(&["replay", OLD_ID, "--sandbox", "off", "--", "dice", "wipe_all", "1"]);
     assert_eq!(allowed.code, Some(1), "{allowed}");
 }
 

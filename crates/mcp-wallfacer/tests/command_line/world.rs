@@ -159,6 +159,8 @@ pub fn assert_shown(name: &str, text: impl fmt::Display) {
         (r#"(?s)"round_trip_us": \[[^\]]*\]"#, r#""round_trip_us": [TIMES]"#),
         (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "[TIME]"),
         ("whole tree|process group", "[TREE]"),
+        (r"(?m)^          (confines a server by|watches|refused:|to have it:).*\n", ""),
+        (r#"(?s)"confines": \[.*?\n    \],\n    "watches": \{.*?\n    \}"#, r#""offers": [OFFERS]"#),
     ] {
         settings.add_filter(pattern, word);
     }

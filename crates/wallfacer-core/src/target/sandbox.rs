@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// What holds for a server that nobody says anything of.
-const UNSAID: Confine = Confine::Off;
+const UNSAID: Confine = Confine::Auto;
 
 /// How a server that we start is to be confined and watched.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

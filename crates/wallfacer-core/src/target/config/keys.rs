@@ -173,7 +173,7 @@ pub(super) const KEYS: &[Key] = &[
         section: "sandbox",
         name: "mode",
         shape: Shape::Choice(SANDBOXES),
-        default: "\"off\"",
+        default: "\"auto\"",
         meaning: "Whether the server is confined: as far as the machine allows, or not tested without, or not at all.",
     },
     Key {
