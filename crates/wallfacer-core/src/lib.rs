@@ -20,6 +20,8 @@ pub mod findings;
 
 pub mod judge;
 
+pub mod lock;
+
 pub mod summary;
 
 pub mod report;

@@ -13,6 +13,7 @@ mod effort;
 mod fuzz;
 mod keeping;
 mod key;
+mod lock;
 mod output;
 mod pack;
 mod papers;
@@ -49,6 +50,7 @@ enum Command {
     Check(Box<check::Args>),
     Ci(Box<ci::Args>),
     Behave(Box<behave::Args>),
+    Lock(Box<lock::Args>),
     Doctor(Box<doctor::Args>),
     Fuzz(Box<fuzz::Args>),
     Property(Box<property::Args>),
@@ -80,6 +82,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(&args, cli.config.as_deref()),
         Command::Ci(args) => ci::run(&args, cli.config.as_deref()),
         Command::Behave(args) => behave::run(&args, cli.config.as_deref()),
+        Command::Lock(args) => lock::run(&args, cli.config.as_deref()),
         Command::Doctor(args) => doctor::run(&args, cli.config.as_deref()),
         Command::Fuzz(args) => fuzz::run(&args, cli.config.as_deref()),
         Command::Property(args) => property::run(&args, cli.config.as_deref()),

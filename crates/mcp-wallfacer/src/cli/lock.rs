@@ -1,0 +1,136 @@
+//! `lock`: write down what a server declares and does, or tell what is other than it was.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use clap::ValueEnum;
+use serde_json::json;
+use wallfacer_core::findings::rfc3339;
+use wallfacer_core::lock::{Difference, Direction, FILE_NAME, Lock, compare};
+use wallfacer_core::session::{BehaveOptions, behave};
+
+use super::behave::{noise, told};
+use super::output::{Format, OutputArgs, cannot_write};
+use super::redaction::Redaction;
+use super::target::TargetArgs;
+use crate::exit::{Exit, Failure};
+
+/// Write down what a server declares and does; with --check, tell what is other than it was
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Compare with the lock file instead of writing it
+    #[arg(long)]
+    check: bool,
+    /// With --check: what fails it [default: widened and changed]
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', requires = "check")]
+    fail_on: Vec<FailOn>,
+    /// The lock file
+    #[arg(long, value_name = "FILE", default_value = FILE_NAME)]
+    file: PathBuf,
+    /// Same seed, same calls
+    #[arg(long, default_value_t = 0, help_heading = "Effort")]
+    seed: u64,
+    /// Calls of each tool, at most
+    #[arg(long, value_name = "N", default_value_t = 8, help_heading = "Effort")]
+    calls: usize,
+    #[command(flatten)]
+    output: OutputArgs<Format>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    Widened,
+    Changed,
+    Narrowed,
+}
+
+pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+    args.output.check()?;
+    // What cannot be compared with is said before anything is started.
+    let before = args.check.then(|| read(&args.file)).transpose()?;
+    let chosen = args.target.choose(config)?;
+    let redaction = Redaction::new(chosen.connector.target().secrets());
+    let options = BehaveOptions {
+        command: "lock",
+        started: rfc3339(SystemTime::now()),
+        seed: args.seed,
+        calls: args.calls,
+        include: None,
+        exclude: None,
+        destructive: chosen.settings.destructive.clone(),
+        budget: None,
+        noise: noise(&chosen),
+    };
+    let mut listeners = args.output.listeners(&redaction)?;
+    let watched = behave(chosen.connector, &options, &mut |_, _| {}, &mut listeners);
+    listeners.finish();
+    let watched = watched.map_err(|error| redaction.of_failure(told(error)))?;
+    let is_watched = watched.run.server.standing.observed.calls;
+    let behaviour = Some(&watched.behaviour).filter(|_| is_watched);
+    let now = Lock::new(&watched.run.server, &watched.catalogue, behaviour);
+    match before {
+        Some(before) => compared(args, &compare(&before, &now), is_watched, &redaction),
+        None => written(args, &now, is_watched, &redaction),
+    }
+}
+
+fn read(file: &Path) -> Result<Lock, Failure> {
+    let shown = file.display();
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        usage(format!("cannot read the lock file `{shown}`: {error}; `wallfacer lock` writes it"))
+    })?;
+    Lock::read(&text).map_err(|error| usage(format!("`{shown}` is no lock file: {error}")))
+}
+
+fn usage(message: String) -> Failure {
+    Failure { exit: Exit::Usage, message }
+}
+
+fn written(args: &Args, now: &Lock, is_watched: bool, redaction: &Redaction) -> Result<Exit, Failure> {
+    let name = format!("`{}`", args.file.display());
+    std::fs::write(&args.file, redaction.of(&now.written())).map_err(|error| cannot_write(&name, &error))?;
+    let seen = if is_watched { "with what each was seen to do" } else { "what they do was not observed" };
+    let text = match args.output.format {
+        Format::Human => format!("{name} holds {} tools, {seen}\n", now.tools.len()),
+        Format::Json => {
+            format!("{:#}\n", json!({ "file": args.file, "tools": now.tools.len(), "observed": is_watched }))
+        }
+    };
+    args.output.deliver(&redaction.of(&text))
+}
+
+fn compared(
+    args: &Args,
+    differences: &[Difference],
+    is_watched: bool,
+    redaction: &Redaction,
+) -> Result<Exit, Failure> {
+    let text = match args.output.format {
+        Format::Human => human(differences, is_watched),
+        Format::Json => format!("{:#}\n", json!({ "drift": differences, "observed": is_watched })),
+    };
+    args.output.deliver(&redaction.of(&text))?;
+    let fails = |difference: &Difference| match difference.direction {
+        Direction::Widened => args.fail_on.is_empty() || args.fail_on.contains(&FailOn::Widened),
+        Direction::Changed => args.fail_on.is_empty() || args.fail_on.contains(&FailOn::Changed),
+        Direction::Narrowed => args.fail_on.contains(&FailOn::Narrowed),
+    };
+    Ok(if differences.iter().any(fails) { Exit::Findings } else { Exit::Clean })
+}
+
+fn human(differences: &[Difference], is_watched: bool) -> String {
+    let mut text = match differences.len() {
+        0 => "nothing is other than in the lock file\n".to_owned(),
+        count => format!("{count} things are other than in the lock file\n"),
+    };
+    for Difference { direction, name, what } in differences {
+        let name = name.as_deref().unwrap_or("the server");
+        text.push_str(&format!("  {:<8} {name}: {what}\n", direction.as_str()));
+    }
+    if !is_watched {
+        text.push_str("what the tools do was not observed, so only what is declared was compared\n");
+    }
+    text
+}
