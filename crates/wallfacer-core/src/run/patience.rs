@@ -6,36 +6,70 @@ use serde_json::{Map, Value};
 
 use crate::target::Timeouts;
 
+/// Most servers answer in milliseconds, so that at first sight this much is enough; whoever stays silent is given the
+/// whole time before anything is held against it.
+const FIRST_SIGHT: Duration = Duration::from_secs(2);
+
 /// The time limits of a run; a doubtful case is tried again with all of them stretched.
 #[derive(Debug, Clone)]
 pub struct Patience {
     timeouts: Timeouts,
     stretch: u32,
+    /// Less time than the limits allow.
+    hurry: Option<Duration>,
 }
 
 impl Patience {
     pub fn new(timeouts: Timeouts) -> Patience {
-        Patience { timeouts, stretch: 1 }
+        Patience { timeouts, stretch: 1, hurry: None }
     }
 
-    /// The same, so many times longer.
+    /// The same for looking through many calls; where somebody chose the limit, it stays as it is.
+    pub fn at_first_sight(self) -> Patience {
+        let chosen = self.timeouts.call != Timeouts::default().call;
+        Patience { hurry: (!chosen).then_some(FIRST_SIGHT), ..self }
+    }
+
+    /// The whole time, so many times over.
     pub fn stretched(&self, factor: u32) -> Patience {
-        Patience { timeouts: self.timeouts.clone(), stretch: self.stretch.saturating_mul(factor) }
+        let stretch = self.stretch.saturating_mul(factor);
+        Patience { timeouts: self.timeouts.clone(), stretch, hurry: None }
     }
 
     /// This much for every request, where it is all that a rule allows.
     pub fn at_most(&self, time: Duration) -> Patience {
         let timeouts = Timeouts { call: time, per_tool: Default::default(), ..self.timeouts.clone() };
-        Patience { timeouts, stretch: 1 }
+        Patience { timeouts, stretch: 1, hurry: None }
     }
 
     pub fn for_request(&self, method: &str, params: &Map<String, Value>) -> Duration {
         let tool = params.get("name").and_then(Value::as_str).filter(|_| method == "tools/call");
-        tool.map_or(self.timeouts.call, |tool| self.timeouts.for_tool(tool)) * self.stretch
+        match tool.and_then(|tool| self.timeouts.per_tool.get(tool)) {
+            Some(own) => *own * self.stretch,
+            None => self.plain(),
+        }
     }
 
     /// For a request that names no tool.
     pub fn plain(&self) -> Duration {
-        self.timeouts.call * self.stretch
+        self.hurry.unwrap_or(self.timeouts.call) * self.stretch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hurried_look_has_the_whole_time_once_it_is_in_doubt() {
+        let patience = Patience::new(Timeouts::default()).at_first_sight();
+        assert_eq!(patience.plain(), FIRST_SIGHT);
+        assert_eq!(patience.stretched(2).plain(), Timeouts::default().call * 2);
+    }
+
+    #[test]
+    fn a_limit_that_somebody_chose_is_not_shortened() {
+        let chosen = Timeouts { call: Duration::from_secs(60), ..Timeouts::default() };
+        assert_eq!(Patience::new(chosen.clone()).at_first_sight().plain(), chosen.call);
     }
 }

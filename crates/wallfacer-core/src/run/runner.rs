@@ -332,7 +332,7 @@ impl Runner {
                 life.connection.cancel(ticket);
             }
             let (method, params) = cases[index].single_call().expect("only single calls are in flight");
-            let took = self.patience.for_request(method, params);
+            let took = self.patience.stretched(1).for_request(method, params);
             let silent = Taken { awaited: true, ..Taken::unanswered(method, took) };
             foreman.take(index, &cases[index], Recording { steps: vec![silent], stderr: None });
         }
@@ -359,7 +359,12 @@ impl Runner {
                 continue;
             }
             let ticket = life.connection.request(method, Some(params));
-            let deadline = Instant::now() + patience.for_request(method, params);
+            // What is known to take long gets all the time that there is.
+            let time = match foreman.expects_silence(&cases[index]) {
+                true => patience.stretched(1).for_request(method, params),
+                false => patience.for_request(method, params),
+            };
+            let deadline = Instant::now() + time;
             flights.insert(ticket, Flight { index, deadline });
         }
         Ok(())

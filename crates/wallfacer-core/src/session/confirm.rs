@@ -6,12 +6,13 @@ use serde_json::Value;
 use wallfacer_schema::{Class, Schema, Shrinker};
 
 use super::attempt::attempt;
+use super::extreme::{Extreme, depth};
 use super::narrow::Narrow;
 use crate::catalogue::Tool;
 use crate::findings::{FindingId, Kind, Origin, Reproduced};
 use crate::judge::{Charge, Context};
 use crate::observe::{Answer, observe};
-use crate::plan::{Case, Intent, Step, Subject};
+use crate::plan::{Case, Step, Subject};
 use crate::run::{Patience, Runner};
 use crate::target::Era;
 use crate::wire::ConnectError;
@@ -29,8 +30,9 @@ const MINIMISING_CALLS: u32 = 8;
 const MEASURABLE: Duration = Duration::from_millis(150);
 /// Numbers and texts of one call that are varied to find out what makes it slow.
 const MAX_PLACES: usize = 6;
-/// A request as large as this may be beyond what the server reads at all, whatever it asks for.
+/// A request as large or as deep as this may be beyond what the server reads at all, whatever it asks for.
 const LARGE: usize = 512 << 10;
+const DEEP: usize = 64;
 /// What grows is looked at again over so many times more calls; files and processes have limits of the machine's own.
 const MORE_CALLS: u32 = 2;
 const MORE_CALLS_FOR_MEMORY: u32 = 4;
@@ -77,14 +79,17 @@ impl Inquiry<'_> {
         if case.claim.as_ref().is_some_and(|claim| claim.sequence().is_some()) {
             return self.look_into_sequence(case, charge).await;
         }
-        if let Some(large) = self.of_any_large_request(case, charge).await? {
-            return Ok(large);
+        if let Some(known) = self.of_any_such_request(case, charge).await? {
+            return Ok(known);
         }
         let hang = matches!(charge.kind, Kind::Hang { .. });
         let grown = with_more_calls(case, charge);
         let case = grown.as_ref().unwrap_or(case);
         let wanted = self.id(case, charge);
-        let patience = self.runner.patience().stretched(if hang { STRETCH } else { 1 });
+        let patience = match hang {
+            true => self.runner.patience().stretched(STRETCH),
+            false => self.runner.patience().clone(),
+        };
         let (reproduced, proven) = match self.try_often(case, &wanted, &patience, hang).await? {
             Tried::OutOfTime => return Ok(Confirmed::OutOfTime),
             Tried::Done { reproduced, proven } => (reproduced, proven),
@@ -106,7 +111,11 @@ impl Inquiry<'_> {
         let narrow = Narrow::of(case, self.context);
         let case = match schema {
             _ if case.claim.is_some() => match narrow.filter(|_| reproduced.always() && self.minimise) {
-                Some(narrow) => self.narrow(case, &wanted, &narrow, &patience).await?,
+                Some(narrow) => {
+                    let (smallest, again) = self.narrow(case, &wanted, &narrow, &patience).await?;
+                    charge = again.map_or(charge, Box::new);
+                    smallest
+                }
                 None => case.clone(),
             },
             Some(schema) if reproduced.always() && self.minimise => {
@@ -142,37 +151,55 @@ impl Inquiry<'_> {
         Ok(Tried::Done { reproduced, proven })
     }
 
-    /// A huge request that goes wrong may do so whatever it asks for; then it is a fault of the server, not of the tool.
-    async fn of_any_large_request(
+    /// A huge or deep request that goes wrong may do so whatever it asks for; then it is a fault of the server, not of the
+    /// tool.
+    async fn of_any_such_request(
         &mut self,
         case: &Case,
         charge: &Charge,
     ) -> Result<Option<Confirmed>, ConnectError> {
         let fatal = matches!(charge.kind, Kind::Crash | Kind::Hang { .. });
-        let size = case.single_call().map_or(0, |(_, params)| params_size(params));
-        if !fatal || size < LARGE || case.subject == Subject::Server {
+        let Some((_, params)) = case.single_call().filter(|_| fatal && case.subject != Subject::Server)
+        else {
             return Ok(None);
+        };
+        for (extreme, least) in
+            [(Extreme::Large(params_size(params)), LARGE), (Extreme::Deep(depth(params)), DEEP)]
+        {
+            if let Some(known) = self.of_any_request(case, charge, extreme, least).await? {
+                return Ok(Some(known));
+            }
         }
+        Ok(None)
+    }
+
+    /// The same thing with a request that asks for nothing, as small as it goes.
+    async fn of_any_request(
+        &mut self,
+        case: &Case,
+        charge: &Charge,
+        extreme: Extreme,
+        least: usize,
+    ) -> Result<Option<Confirmed>, ConnectError> {
         let patience = self.runner.patience().stretched(STRETCH);
-        if self.is_over_in(patience.plain()) {
-            return Ok(Some(Confirmed::OutOfTime));
-        }
         let mut found = None;
-        let mut padding = size;
-        while padding >= LARGE && !self.is_over_in(patience.plain()) {
-            let probe = large_request(self.era, padding, case.seed);
+        let mut extreme = extreme;
+        while extreme.measure() >= least {
+            if self.is_over_in(patience.plain()) {
+                return Ok(found.is_none().then_some(Confirmed::OutOfTime));
+            }
+            let probe = extreme.request(self.era, case.seed);
             let wanted = self.id(&probe, charge);
             match self.try_fresh(&probe, &wanted, &patience).await? {
-                Some(charge) => found = Some((probe, wanted, charge)),
+                Some(charge) => found = Some((extreme, probe, wanted, charge)),
                 None => break,
             }
-            padding /= 2;
+            extreme = extreme.halved();
         }
-        let Some((probe, wanted, mut charge)) = found else { return Ok(None) };
+        let Some((extreme, probe, wanted, mut charge)) = found else { return Ok(None) };
         let again = self.try_fresh(&probe, &wanted, &patience).await?;
         let reproduced = Reproduced { k: 1 + u32::from(again.is_some()), n: TRIES };
-        let bytes = probe.single_call().map_or(0, |(_, params)| params_size(params));
-        charge.message = format!("{} to a request of {bytes} bytes, whatever it asks for", charge.message);
+        charge.message = format!("{} to a request of {extreme}, whatever it asks for", charge.message);
         Ok(Some(Confirmed::Finding { charge: Box::new(charge), case: probe, reproduced }))
     }
 
@@ -295,15 +322,15 @@ impl Inquiry<'_> {
         Ok(if holds { smallest } else { case.clone() })
     }
 
-    /// The smallest case of a rule that still breaks it.
+    /// The smallest case of a rule that still breaks it, with what is then held against the server.
     async fn narrow(
         &mut self,
         case: &Case,
         wanted: &FindingId,
         narrow: &Narrow,
         patience: &Patience,
-    ) -> Result<Case, ConnectError> {
-        let Some(mut shrinker) = narrow.shrinker(case) else { return Ok(case.clone()) };
+    ) -> Result<(Case, Option<Charge>), ConnectError> {
+        let Some(mut shrinker) = narrow.shrinker(case) else { return Ok((case.clone(), None)) };
         let until = self.minimising_until();
         let mut smallest = case.clone();
         for _ in 0..MAX_PROPOSALS {
@@ -316,8 +343,8 @@ impl Inquiry<'_> {
             shrinker.keep(fails);
             smallest = smaller.filter(|_| fails).unwrap_or(smallest);
         }
-        let holds = self.try_fresh(&smallest, wanted, patience).await?.is_some();
-        Ok(if holds { smallest } else { case.clone() })
+        let again = self.try_fresh(&smallest, wanted, patience).await?;
+        Ok(if again.is_some() { (smallest, again) } else { (case.clone(), None) })
     }
 
     /// A sequence is tried again as a whole; then steps are left out that it does not need to fail.
@@ -433,18 +460,6 @@ fn with_more_calls(case: &Case, charge: &Charge) -> Option<Case> {
         _ => return None,
     }
     Some(more)
-}
-
-/// A request that asks for nothing, with padding.
-fn large_request(era: Era, padding: usize, seed: u64) -> Case {
-    let method = match era {
-        Era::Legacy => "ping",
-        Era::Modern => "server/discover",
-    };
-    let params = [("padding".to_owned(), Value::from("x".repeat(padding)))].into_iter().collect();
-    let steps = vec![Step::Call { method: method.to_owned(), params }];
-    let intent = Intent::Frame("large request".to_owned());
-    Case { subject: Subject::Server, intent, steps, seed, claim: None }
 }
 
 fn params_size(params: &serde_json::Map<String, Value>) -> usize {

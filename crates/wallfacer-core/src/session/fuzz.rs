@@ -82,7 +82,7 @@ pub fn fuzz(
     listener.hear(&Event::Connecting { target: &target });
     let (server, catalogue) = runtime.block_on(look(&mut connector))?;
     let context = Context::new(&catalogue, server.protocol).with_secrets(secrets);
-    let patience = Patience::new(connector.target().timeouts.clone());
+    let patience = Patience::new(connector.target().timeouts.clone()).at_first_sight();
     let runner = || Runner::new(connector.clone(), &catalogue, patience.clone());
     let field = Field { runner: &runner, context: &context, runtime: &runtime };
     let mut campaign = Campaign::new(options, &catalogue, &server, started);

@@ -6,6 +6,7 @@ mod campaign;
 mod check;
 mod confirm;
 mod examine;
+mod extreme;
 mod fuzz;
 mod injection;
 mod minimise;
