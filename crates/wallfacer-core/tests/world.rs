@@ -4,6 +4,7 @@
 mod common;
 
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -258,6 +259,29 @@ fn what_must_be_had_and_cannot_is_told_before_anything_is_started() {
     let mut connector = place.connector(Reach::Command(Command::new("docker", ["run", "-i", "image"])));
     assert!(matches!(common::wait_for(connector.open()), Err(ConnectError::Unmet { .. })));
     assert!(!mark.exists());
+}
+
+#[test]
+fn what_a_launcher_needs_is_fetched_outside_and_is_there_inside() {
+    let place = Place::new();
+    for name in ["bin", "home/.npm"] {
+        std::fs::create_dir(place.path(name)).unwrap();
+    }
+    let npx = place.path("bin/npx");
+    let server = wallfacer_fixtures::server();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in\n'--yes --ignore-scripts --package=pkg@1 node -e 0') touch ~/.npm/pkg;;\n\
+         '-y pkg@1') test \"$npm_config_offline\" && test -e ~/.npm/pkg && exec {} correct;;\nesac\n",
+        server.display()
+    );
+    std::fs::write(&npx, script).unwrap();
+    std::fs::set_permissions(&npx, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut connector = place.connector(Reach::Command(Command::new(&npx, ["-y", "pkg@1"])));
+    common::wait_for(async {
+        let (connection, _) = connector.open().await.unwrap_or_else(|error| panic!("{error}"));
+        assert!(connection.standing().remarks.is_empty(), "{:?}", connection.standing());
+    });
+    assert!(place.path("home/.npm/pkg").exists());
 }
 
 #[test]

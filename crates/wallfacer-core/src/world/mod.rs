@@ -6,12 +6,14 @@
 //! | `scope` | a command → the directories it declares |
 //! | `launcher` | a command → what must be fetched before there is no network |
 //! | `recipe` | a target → a [`World`], the same for each life |
-//! | `start` | a world and a program → a process in it |
+//! | `start`, `inside` | a world and a program → a process in it |
 //! | `standing` | how far it is confined and watched |
 //! | `vigil` | the call in flight → what was seen of it |
 //! | `traced` | what was seen, as data |
 //! | `way` | an address of the server → a connection |
 
+#[cfg(target_os = "linux")]
+mod inside;
 mod launcher;
 mod recipe;
 mod scope;

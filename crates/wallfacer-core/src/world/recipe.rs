@@ -34,6 +34,8 @@ pub struct World {
     pub(super) sandbox: Sandbox,
     pub(super) launcher: Launcher,
     pub(super) remarks: Vec<String>,
+    /// The server is no child of ours, or is not started by us at all.
+    out_of_reach: bool,
     scopes: BTreeMap<PathBuf, DeclaredBy>,
     places: BTreeSet<PathBuf>,
     /// One for all lives; made when the first needs it.
@@ -53,6 +55,7 @@ impl World {
             sandbox: target.sandbox.clone(),
             launcher: Launcher::Nothing,
             remarks: Vec::new(),
+            out_of_reach: false,
             scopes: BTreeMap::new(),
             places: BTreeSet::new(),
             authority: Arc::default(),
@@ -79,10 +82,8 @@ impl World {
         }
     }
 
-    /// Nothing is confined or watched from here on.
-    pub(super) fn leave(&mut self, why: String) {
-        self.best = Rung::Unconfined;
-        self.watch = false;
+    fn leave(&mut self, why: String) {
+        self.out_of_reach = true;
         self.remarks.push(why);
     }
 
@@ -111,7 +112,12 @@ impl World {
 
     /// Whether a server is to be confined at all.
     pub fn has_walls(&self) -> bool {
-        self.sandbox.confine != Confine::Off && self.best != Rung::Unconfined
+        self.sandbox.confine != Confine::Off && self.best != Rung::Unconfined && !self.out_of_reach
+    }
+
+    /// Whether every call into the system is to be seen, and can be.
+    pub fn is_watched(&self) -> bool {
+        self.watch && !self.out_of_reach
     }
 
     /// Whether the server may be run without confinement, should it not work with it.

@@ -27,7 +27,8 @@ impl Traced {
         let reaches = |event: &trace::Event| {
             matches!(event.kind, trace::Kind::Connect { .. } | trace::Kind::Send { .. })
         };
-        self.flows.iter().any(|flow| flow.open) || self.waiting.iter().any(reaches)
+        self.flows.iter().any(|flow| flow.open && flow.call == self.call)
+            || self.waiting.iter().any(|event| event.call == self.call && reaches(event))
     }
 }
 

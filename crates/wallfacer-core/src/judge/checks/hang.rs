@@ -1,4 +1,5 @@
 //! Every request must be answered in time. The charge is only a suspicion: slow is not hung, and the session finds out.
+//! A call that waits for the network is not charged: that it waits says nothing of the server.
 
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
@@ -7,6 +8,7 @@ use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
 use crate::plan::{Case, Step};
 use crate::run::Recording;
+use crate::world::Traced;
 
 pub struct NoHang;
 
@@ -15,9 +17,13 @@ impl Check for NoHang {
         "no-hang"
     }
 
-    fn judge(&self, case: &Case, _: &Recording, seen: &Observation, _: &Context) -> Verdict {
+    fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, _: &Context) -> Verdict {
         let silent = seen.steps.iter().position(|step| step.answer == Answer::Silent);
         let Some(index) = silent else { return Verdict::Holds };
+        let traced = recording.steps.get(index).and_then(|step| step.traced.as_ref());
+        if traced.is_some_and(Traced::waits_for_network) {
+            return Verdict::Unknown("the call waits for the network".to_owned());
+        }
         let ms = seen.steps[index].took.as_millis() as u64;
         let what = match case.steps.get(index) {
             Some(Step::Probe) => "does not answer any more",
