@@ -163,7 +163,6 @@ impl Run {
     /// Adds what a step of injections came to.
     pub fn add_injections(&mut self, injected: Injected) {
         self.lives += injected.lives;
-        self.summary.calls += injected.calls;
         self.findings.extend(referenced(injected.findings));
         self.flaky.extend(referenced(injected.flaky));
         self.notes.extend(injected.notes);

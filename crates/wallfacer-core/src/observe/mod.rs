@@ -6,5 +6,7 @@ mod effects;
 mod examination;
 
 pub use answer::{Answer, Observation, Seen, observe, see};
-pub use effects::{BadNoise, Behaviour, Contact, Done, Effects, Executed, Noise, Place, Places, Tokens, Touch, Whose, gather};
+pub use effects::{
+    BadNoise, Behaviour, Contact, Done, Effects, Executed, Noise, Place, Places, Tokens, Touch, Whose, gather,
+};
 pub use examination::Examination;

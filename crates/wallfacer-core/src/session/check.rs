@@ -1,9 +1,10 @@
 //! A look at the server, then each kind of test in turn, all within one budget: a target in, one [`Run`] out.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::examine::examine;
 use super::fuzz::{FuzzError, FuzzOptions, fuzz};
+use super::injection::inject;
 use crate::event::Listener;
 use crate::report::remarks;
 use crate::summary::{NotTested, Note, Run, StepDone};
@@ -21,7 +22,10 @@ pub struct CheckOptions {
 }
 
 /// What follows the look, in this order. Each adds to the run, and has the time that those before it left.
-const STEPS: [(&str, Perform); 1] = [("fuzz", exercise)];
+const STEPS: [(&str, Perform); 2] = [("injection", penetrate), ("fuzz", exercise)];
+
+/// The part of the time that injections may take.
+const INJECTION_SHARE: f64 = 0.45;
 
 type Perform = fn(&mut Work<'_>) -> Result<(), FuzzError>;
 
@@ -32,6 +36,8 @@ struct Work<'a> {
     begun: Instant,
     listener: &'a mut dyn Listener,
     run: Run,
+    /// Whether what calls do to the world was seen in some step.
+    observed: bool,
 }
 
 /// Checks one target.
@@ -42,14 +48,16 @@ pub fn check(
 ) -> Result<Run, FuzzError> {
     let begun = Instant::now();
     let run = look(&mut connector, options, listener)?;
-    let mut work = Work { connector: &connector, options, begun, listener, run };
+    let mut work = Work { connector: &connector, options, begun, listener, run, observed: false };
     for (name, perform) in STEPS {
         let step = Instant::now();
         perform(&mut work)?;
         work.run.steps.push(StepDone { name, took: step.elapsed() });
     }
-    let mut run = work.run;
-    run.not_tested.extend(unobserved(&run.server.standing));
+    let Work { mut run, observed, .. } = work;
+    if !observed {
+        run.not_tested.extend(unobserved(&run.server.standing));
+    }
     run.took = begun.elapsed();
     Ok(run)
 }
@@ -78,6 +86,20 @@ fn look(
     run.notes.extend(remarks(&seen).into_iter().map(|text| Note { tool: None, text }));
     run.steps.push(StepDone { name: "look", took: begun.elapsed() });
     Ok(run)
+}
+
+/// Where effects are not seen, that is told once for all steps.
+fn penetrate(work: &mut Work<'_>) -> Result<(), FuzzError> {
+    if !work.connector.world().has_walls() {
+        return Ok(());
+    }
+    let mut options = work.options.fuzz.clone();
+    let left = |budget: Duration| budget.saturating_sub(work.begun.elapsed()).mul_f64(INJECTION_SHARE);
+    options.budget = options.budget.map(left);
+    let injected = inject(work.connector.clone(), &options, work.listener)?;
+    work.observed |= injected.calls > 0;
+    work.run.add_injections(injected);
+    Ok(())
 }
 
 fn exercise(work: &mut Work<'_>) -> Result<(), FuzzError> {

@@ -8,27 +8,27 @@ use serde_json::json;
 use wallfacer_process::sink::Mode as Net;
 use wallfacer_schema::Schema;
 
-use super::confirm::{Confirmed, Inquiry};
 use super::fuzz::{FuzzError, FuzzOptions, look};
+use super::proving::Proving;
 use super::shard::lessons;
-use super::shared::Shared;
-use super::suspicion::{Suspicion, Suspicions};
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
-use crate::findings::{Finding, Origin, Repro, Reproduced, ServerName, merge};
-use crate::judge::{Charge, Context, judge, proof};
+use crate::judge::{Context, judge, proof};
 use crate::observe::{Answer, observe};
 use crate::plan::{
-    Aim, Case, Ground, Intent, Known, Lesson, Mode, Options, Phase, Planner, Purpose, injection_cases,
+    Aim, Case, Ground, Intent, Known, Lesson, Mode, Options, Phase, Planner, Purpose, demanded,
+    injection_cases, said,
 };
 use crate::run::{Patience, Recording, Runner};
 use crate::summary::{Injected, NotTested, Note};
-use crate::wire::{ConnectError, Connector, Server};
+use crate::wire::{Body, ConnectError, Connector, Content, Outcome, Server};
 
 /// Valid calls of each tool that are made to learn what leads into it.
 const LEARNING: usize = 16;
 /// The part of the time that is kept for seeing suspicions again.
 const KEPT_FOR_CONFIRMING: f64 = 0.35;
+/// With less time than this, what is found is left as it was sent.
+const TIME_TO_MINIMISE: Duration = Duration::from_secs(120);
 /// Calls after which a server is replaced, so that what it has gathered does not slow the rest down.
 const LIFE: usize = 250;
 /// Deaths and silences of one tool after which it is left alone: fuzzing is for those.
@@ -52,7 +52,7 @@ pub fn inject(
     if let Some(why) = unseen(&connector) {
         return Ok(Injected::not_tested(&why));
     }
-    let ground = prepare(&mut connector, &catalogue, options.seed);
+    let ground = prepare(&mut connector, &catalogue, options.seed, false);
     let until = options.budget.map(|budget| started + budget);
     let mut attempt = Attempt::new(options, &server, &catalogue, &ground, until);
     runtime.block_on(attempt.perform(connector, listener))?;
@@ -70,10 +70,11 @@ pub(super) fn unseen(connector: &Connector) -> Option<String> {
 }
 
 /// Plants what injections are after into the world of all lives to come.
-pub(super) fn prepare(connector: &mut Connector, catalogue: &Catalogue, seed: u64) -> Ground {
+pub(super) fn prepare(connector: &mut Connector, catalogue: &Catalogue, seed: u64, offline: bool) -> Ground {
     let world = connector.world_mut();
     let ground = Ground::new(world.scopes(), catalogue, seed);
     world.watch = true;
+    world.network = if offline { Net::Refuse } else { Net::Answer };
     world.plants = ground.plants.clone();
     ground
 }
@@ -81,19 +82,14 @@ pub(super) fn prepare(connector: &mut Connector, catalogue: &Catalogue, seed: u6
 struct Attempt<'a> {
     options: &'a FuzzOptions,
     catalogue: &'a Catalogue,
-    server: &'a Server,
     context: Context,
     ground: &'a Ground,
     tools: Vec<&'a Tool>,
-    schemas: BTreeMap<String, Schema>,
     known: BTreeMap<String, Known>,
     trouble: BTreeMap<String, usize>,
     /// What of which place is suspected already, so that nothing more is tried there.
     met: BTreeSet<(String, String, &'static str)>,
-    suspicions: Suspicions,
-    findings: Shared,
-    flaky: Vec<Finding>,
-    notes: BTreeSet<Note>,
+    proving: Proving<'a>,
     calls: u64,
     lives: u64,
     until: Option<Instant>,
@@ -114,6 +110,8 @@ impl<'a> Attempt<'a> {
             included && !options.exclude.as_ref().is_some_and(|exclude| exclude.is_match(&tool.name))
         };
         let tools: Vec<&Tool> = catalogue.tools.entries.iter().filter(wanted).collect();
+        // Payloads are small as they are: where time is short, it is better spent on seeing more of them again.
+        let minimise = options.budget.is_none_or(|budget| budget >= TIME_TO_MINIMISE);
         let compiled = |tool: &&Tool| {
             let schema = Schema::compile(&serde_json::Value::Object(tool.input_schema.clone())).ok()?;
             Some((tool.name.clone(), schema))
@@ -121,18 +119,18 @@ impl<'a> Attempt<'a> {
         Attempt {
             options,
             catalogue,
-            server,
             context: Context::new(catalogue, server.protocol),
             ground,
-            schemas: tools.iter().filter_map(compiled).collect(),
+            proving: Proving::new(
+                server,
+                tools.iter().filter(|_| minimise).filter_map(compiled).collect(),
+                options.seed,
+                until,
+            ),
             tools,
             known: BTreeMap::new(),
             trouble: BTreeMap::new(),
             met: BTreeSet::new(),
-            suspicions: Suspicions::default(),
-            findings: Shared::default(),
-            flaky: Vec::new(),
-            notes: BTreeSet::new(),
             calls: 0,
             lives: 0,
             until,
@@ -152,13 +150,14 @@ impl<'a> Attempt<'a> {
         let mut runner = Runner::new(connector, self.catalogue, patience.clone());
         self.learn(&mut runner).await?;
         let cases = self.cases();
+        // Some code is reached only when the network fails. These are few, so they come first.
+        let mut without = Runner::new(offline, self.catalogue, patience);
+        self.round("injection without network", &self.offline_cases(&cases), &mut without, listener).await?;
+        self.proving.confirm(&mut without, &self.context, listener).await?;
         self.round("injection", &cases, &mut runner, listener).await?;
-        self.confirm(&mut runner, listener).await?;
-        // Some code is reached only when the network fails.
-        let cases = self.offline_cases(&cases);
-        let mut runner = Runner::new(offline, self.catalogue, patience);
-        self.round("injection without network", &cases, &mut runner, listener).await?;
-        self.confirm(&mut runner, listener).await
+        self.proving.confirm(&mut runner, &self.context, listener).await?;
+        self.lives += runner.lives + without.lives;
+        Ok(())
     }
 
     /// Valid calls, so that it is known what leads into each tool and what it does anyway.
@@ -176,7 +175,7 @@ impl<'a> Attempt<'a> {
                 let Some(recording) = self.call(&case, runner).await? else { continue };
                 let answer = observe(&recording).steps.last().map(|step| step.answer.clone());
                 let Some(answer) = answer else { continue };
-                self.note_known(&case, &recording, answer == Answer::Completed);
+                self.note_known(&case, &recording, &answer);
                 let lessons = lessons(&answer, &recording);
                 match answer {
                     Answer::Completed => planner.learn_success(&case, lessons),
@@ -187,12 +186,13 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    fn note_known(&mut self, case: &Case, recording: &Recording, completed: bool) {
+    fn note_known(&mut self, case: &Case, recording: &Recording, answer: &Answer) {
         let (Some(tool), Some(arguments)) = (case.subject.tool(), case.arguments()) else { return };
         let known = self.known.entry(tool.to_owned()).or_default();
         known.valid.push(arguments.clone());
-        if completed {
-            known.good.push(arguments.clone());
+        match answer {
+            Answer::Completed => known.good.push(arguments.clone()),
+            _ => known.demanded.extend(demanded(&refusal(recording))),
         }
         for traced in recording.steps.iter().filter_map(|taken| taken.traced.as_ref()) {
             known.uses_network |= !traced.flows.is_empty();
@@ -273,7 +273,7 @@ impl<'a> Attempt<'a> {
                 self.weigh(case, &recording);
             }
         }
-        let suspicions = self.suspicions.len();
+        let suspicions = self.proving.len();
         listener.hear(&Event::RoundDone { phase, calls: self.calls, suspicions });
         Ok(())
     }
@@ -297,7 +297,7 @@ impl<'a> Attempt<'a> {
         let charges = judge(case, recording, &seen, &self.context);
         for charge in charges.into_iter().filter(|charge| CHECKS.contains(&charge.check)) {
             self.met.extend(key(case));
-            self.suspicions.add(self.server.name.as_deref(), case, charge, Vec::new);
+            self.proving.suspect(case, charge, &[]);
         }
         self.note_reach(case, recording);
     }
@@ -315,7 +315,7 @@ impl<'a> Attempt<'a> {
                 injection.at,
                 scope.display()
             );
-            self.notes.insert(Note { tool: case.subject.tool().map(str::to_owned), text });
+            self.proving.notes.insert(Note { tool: case.subject.tool().map(str::to_owned), text });
         }
     }
 
@@ -331,81 +331,10 @@ impl<'a> Attempt<'a> {
         wide() || self.met.contains(&(tool.clone(), at.clone(), class))
     }
 
-    async fn confirm(
-        &mut self,
-        runner: &mut Runner,
-        listener: &mut dyn Listener,
-    ) -> Result<(), ConnectError> {
-        for suspicion in self.suspicions.take() {
-            let Suspicion { case, charge, .. } = &suspicion;
-            if self.findings.explains(&charge.kind, &charge.cause, &case.subject) {
-                continue;
-            }
-            let schema = case.subject.tool().and_then(|tool| self.schemas.get(tool));
-            let mut inquiry = Inquiry {
-                runner,
-                context: &self.context,
-                server: self.server.name.as_deref(),
-                tool: None,
-                era: self.server.era(),
-                until: self.until,
-                minimise: !self.findings.has(&charge.kind, &charge.cause),
-            };
-            match inquiry.look_into(case, charge, schema, &[]).await? {
-                Confirmed::Finding { charge, case: smallest, reproduced } => {
-                    self.keep(&charge, &smallest, case, reproduced, listener);
-                }
-                Confirmed::Slow(text) => {
-                    self.notes.insert(Note { tool: case.subject.tool().map(str::to_owned), text });
-                }
-                Confirmed::Never => {
-                    let text = format!("seen once, never again: {}", charge.message);
-                    self.notes.insert(Note { tool: case.subject.tool().map(str::to_owned), text });
-                }
-                Confirmed::OutOfTime => {
-                    self.out_of_time = true;
-                    let text = format!("seen once, with no time left to see it again: {}", charge.message);
-                    self.notes.insert(Note { tool: case.subject.tool().map(str::to_owned), text });
-                }
-            }
-        }
-        runner.rest().await;
-        self.lives += std::mem::take(&mut runner.lives);
-        Ok(())
-    }
-
-    fn keep(
-        &mut self,
-        charge: &Charge,
-        case: &Case,
-        original: &Case,
-        reproduced: Reproduced,
-        listener: &mut dyn Listener,
-    ) {
-        let name = self.server.name.as_deref();
-        let origin = Origin::new(name, &charge.kind, &case.subject, &charge.cause);
-        let repro = Repro::new(case, original);
-        let mut finding = Finding::new(&origin, charge.kind.clone(), &charge.message, repro);
-        finding.severity = charge.severity.unwrap_or(finding.severity);
-        finding.details = charge.details.clone();
-        finding.evidence = charge.evidence.clone();
-        finding.references = charge.references.clone();
-        finding.reproduced = reproduced;
-        finding.seed = self.options.seed;
-        finding.server = ServerName { name: self.server.name.clone(), version: self.server.version.clone() };
-        finding.protocol = Some(self.server.protocol.to_string());
-        if reproduced.always() {
-            let (finding, replaces) = self.findings.add(origin, finding, name);
-            listener.hear(&Event::finding_widened(&finding, &replaces));
-        } else {
-            listener.hear(&Event::finding_made(&finding));
-            self.flaky.push(finding);
-        }
-    }
-
-    fn finish(self) -> Injected {
+    fn finish(mut self) -> Injected {
         let mut not_tested = Vec::new();
-        if self.out_of_time {
+        let out_of_time = self.out_of_time || self.proving.out_of_time;
+        if out_of_time {
             let why = "the budget was used up".to_owned();
             not_tested.push(NotTested { what: "the rest of the injections".to_owned(), why });
         }
@@ -413,15 +342,9 @@ impl<'a> Attempt<'a> {
             let why = "it kept ending or silencing the server".to_owned();
             not_tested.push(NotTested { what: format!("some injections into {tool}"), why });
         }
-        Injected {
-            calls: self.calls,
-            lives: self.lives,
-            findings: merge(self.findings.into_findings(self.server.name.as_deref())),
-            flaky: merge(self.flaky),
-            notes: self.notes.into_iter().collect(),
-            not_tested,
-            out_of_time: self.out_of_time,
-        }
+        let notes = std::mem::take(&mut self.proving.notes).into_iter().collect();
+        let (findings, flaky) = self.proving.finish();
+        Injected { calls: self.calls, lives: self.lives, findings, flaky, notes, not_tested, out_of_time }
     }
 
     fn is_over(&self) -> bool {
@@ -431,6 +354,17 @@ impl<'a> Attempt<'a> {
     fn trying_until(&self) -> Option<Instant> {
         let all = self.until?.saturating_duration_since(self.started);
         Some(self.started + Duration::from_secs_f64(all.as_secs_f64() * (1.0 - KEPT_FOR_CONFIRMING)))
+    }
+}
+
+/// What a call was refused with.
+fn refusal(recording: &Recording) -> String {
+    let Some(Outcome::Reply(reply)) = recording.steps.last().and_then(|taken| taken.outcome.as_ref()) else {
+        return String::new();
+    };
+    match &reply.content {
+        Content::Reply { body: Body::Error(error), .. } => error.message.clone(),
+        _ => reply.result().map(|result| said(&result)).unwrap_or_default(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::attempt::attempt;
 use super::behave::{learn, said, start_case, watched};
 use super::fuzz::{CANARY, canary};
+use super::injection::{prepare, unseen};
 use super::property::marker;
 use crate::catalogue::{Catalogue, discover};
 use crate::findings::{Finding, FindingId, Kind, Origin};
@@ -27,6 +28,8 @@ pub(super) struct Trial<'a> {
     pub context: Context,
     runner: Runner,
     patience: Patience,
+    /// Why what the server does would not be seen.
+    unseen: Option<String>,
 }
 
 /// What a case did this time, beside what it did when it was stored.
@@ -50,6 +53,9 @@ impl<'a> Trial<'a> {
         let by_effect = matches!(finding.kind, Kind::UndeclaredBehaviour | Kind::SecretLeak);
         connector.world_mut().watch |= by_effect;
         connector.world_mut().seed = finding.seed;
+        let case = finding.repro.case().ok();
+        let injection = case.as_ref().and_then(|case| Some((case.seed, case.intent.injection()?)));
+        connector.world_mut().watch |= injection.is_some();
         let (mut connection, server) = connector.open().await?;
         let timeouts = connector.target().timeouts.clone();
         let catalogue = discover(&mut connection, &server, &timeouts).await;
@@ -61,13 +67,17 @@ impl<'a> Trial<'a> {
         context.server_said = said(&server);
         let seen = by_effect && server.standing.observed.calls;
         let watched = watched(&connector, &server, &[]).ok().filter(|_| seen);
+        let unseen = injection.and_then(|_| unseen(&connector));
+        if let Some((seed, injection)) = injection {
+            prepare(&mut connector, &catalogue, seed, injection.offline);
+        }
         let mut runner = Runner::new(connector, &catalogue, patience.clone());
         if let Some(mut watched) = watched {
             let recording = runner.perform(&start_case(finding.seed), &patience).await?;
             learn(&mut watched, &recording);
             context = context.with_watched(watched);
         }
-        Ok(Trial { finding, server, catalogue, context, runner, patience })
+        Ok(Trial { finding, server, catalogue, context, runner, patience, unseen })
     }
 
     /// Why a case cannot be tried on this server, or must not.
@@ -77,6 +87,9 @@ impl<'a> Trial<'a> {
             && let Err(why) = claim.read(&self.context.shapes())
         {
             return Some(why);
+        }
+        if let Some(why) = &self.unseen {
+            return Some(format!("it shows only where what the server does is seen: {why}"));
         }
         let takes_rule = matches!(
             self.finding.kind,
@@ -164,6 +177,7 @@ fn is_judged(kind: &Kind) -> bool {
             | Kind::AcceptedInvalid
             | Kind::SecretLeak
             | Kind::UndeclaredBehaviour
+            | Kind::Injection
             | Kind::ResourceGrowth
             | Kind::PropertyFailure { .. }
             | Kind::SequenceFailure { .. }

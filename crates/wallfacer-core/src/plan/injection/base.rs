@@ -1,6 +1,8 @@
 //! A tool and its valid calls in, calls out that lead as far into it as can be known beforehand: one with as little as it
 //! needs, one with all it takes, and one for each of its choices.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::ground::Ground;
@@ -19,6 +21,8 @@ pub struct Known {
     pub good: Vec<Value>,
     /// These are valid.
     pub valid: Vec<Value>,
+    /// Arguments that its refusals ask for.
+    pub demanded: BTreeMap<String, Value>,
     /// Files that it changes when nothing is injected.
     pub changes: Vec<std::path::PathBuf>,
     /// Whether it reached for the network.
@@ -35,6 +39,13 @@ pub fn bases(tool: &Tool, known: &Known, ground: &Ground) -> Vec<Value> {
         .flatten()
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
+    let declares = tool.input_schema.get("properties").is_some_and(|properties| properties.is_object());
+    // Who declares nothing says by refusals what is wanted, and what was drawn at random is not.
+    let all = if declares || known.demanded.is_empty() {
+        all
+    } else {
+        known.demanded.clone().into_iter().collect()
+    };
     let required = required(tool);
     let least = all.iter().filter(|(key, _)| required.contains(&key.as_str()));
     let least: Map<String, Value> = least.map(|(key, value)| (key.clone(), value.clone())).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::aim::Injection;
+use super::aim::{Escape, Injection};
 use super::base::{Known, bases, is_choice};
 use super::ground::Ground;
 use super::payload::{self, Payload};
@@ -14,14 +14,17 @@ use crate::plan::guard::words;
 /// Cases of one tool; they are in the order of likelihood, so the rest is what hardly ever leads anywhere.
 const MAX_CASES: usize = 4_000;
 
+/// The plainest ways out come first: where they work, the others say nothing more.
+const PLAIN_FIRST: usize = 4;
+
 /// Cases of one tool, the likeliest first.
 pub fn injection_cases(tool: &Tool, known: &Known, ground: &Ground, seed: u64) -> Vec<Case> {
     let mut ranked: Vec<((u8, usize, usize), Case)> = Vec::new();
     for (number, base) in bases(tool, known, ground).iter().enumerate() {
         for place in places(base).into_iter().filter(|place| !is_choice(tool, top(&place.at))) {
-            for list in payloads(tool, &place, known, ground, seed) {
+            for (after, list) in payloads(tool, &place, known, ground, seed) {
                 for (variant, payload) in list.into_iter().enumerate() {
-                    let rank = (payload.rank, variant + number, number);
+                    let rank = (payload.rank, after + variant + number, number);
                     let case = case(tool, base, &place, payload, seed);
                     if !ranked.iter().any(|(_, made)| *made == case) {
                         ranked.push((rank, case));
@@ -35,8 +38,14 @@ pub fn injection_cases(tool: &Tool, known: &Known, ground: &Ground, seed: u64) -
     ranked.into_iter().map(|(_, case)| case).collect()
 }
 
-/// One list for each sort of injection.
-fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground, seed: u64) -> Vec<Vec<Payload>> {
+/// One list for each sort of injection, and how many of the others come before it.
+fn payloads(
+    tool: &Tool,
+    place: &Place,
+    known: &Known,
+    ground: &Ground,
+    seed: u64,
+) -> Vec<(usize, Vec<Payload>)> {
     let by_design = runs_programs(tool);
     let (commands, options) = match by_design {
         true => Default::default(),
@@ -45,12 +54,14 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground, seed: u6
     let reads_only = tool.annotations.read_only_hint == Some(true);
     let statements = if reads_only { payload::statements(place, ground, &known.changes) } else { Vec::new() };
     vec![
-        payload::escapes(place, ground),
-        commands,
-        options,
-        payload::requests(place, fetches(tool), seed),
-        statements,
-        payload::growths(place),
+        (0, payload::escapes(place, ground, Escape::Outside)),
+        (PLAIN_FIRST, payload::escapes(place, ground, Escape::Prefix)),
+        (PLAIN_FIRST, payload::escapes(place, ground, Escape::Symlink)),
+        (0, commands),
+        (0, options),
+        (0, payload::requests(place, fetches(tool), seed)),
+        (0, statements),
+        (0, payload::growths(place)),
     ]
 }
 

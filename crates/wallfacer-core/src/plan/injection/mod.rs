@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `ground` | declared directories and a seed → what is planted, and the ways that lead there |
 //! | `place` | arguments → the strings in them, and what each is for |
+//! | `demand` | a refusal → the arguments that it asks for |
 //! | `base` | a tool and its valid calls → calls that lead far into it |
 //! | `payload` | a place and the ground → what is put there, and what it is after |
 //! | `cases` | all of these → cases, the likeliest first |
@@ -14,6 +15,7 @@
 mod aim;
 mod base;
 mod cases;
+mod demand;
 mod ground;
 mod payload;
 mod place;
@@ -21,5 +23,6 @@ mod place;
 pub use aim::{Aim, Escape, Injection};
 pub use base::Known;
 pub use cases::injection_cases;
+pub use demand::demanded;
 pub use ground::Ground;
 pub use place::{Purpose, places};

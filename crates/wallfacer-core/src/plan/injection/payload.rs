@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use super::aim::Aim;
+use super::aim::{Aim, Escape};
 use super::ground::Ground;
 use super::place::{Place, Purpose};
 
@@ -83,14 +83,16 @@ pub fn options(place: &Place, ground: &Ground) -> Vec<Payload> {
     ]
 }
 
-/// Every way out of every scope.
-pub fn escapes(place: &Place, ground: &Ground) -> Vec<Payload> {
+/// Every way of one sort out of every scope.
+pub fn escapes(place: &Place, ground: &Ground, wanted: Escape) -> Vec<Payload> {
     let rank = match place.purpose {
         Purpose::Directory | Purpose::File => 0,
         Purpose::Unknown | Purpose::Address => 1,
         _ => 3,
     };
-    ground.ways.iter().map(|way| Payload::one(way.about, way.aim.clone(), way.value.clone(), rank)).collect()
+    let is_wanted = |aim: &Aim| matches!(aim, Aim::Reach { escape, .. } if *escape == wanted);
+    let ways = ground.ways.iter().filter(|way| is_wanted(&way.aim));
+    ways.map(|way| Payload::one(way.about, way.aim.clone(), way.value.clone(), rank)).collect()
 }
 
 /// Addresses that nobody outside could reach, written in all the ways that are read.
