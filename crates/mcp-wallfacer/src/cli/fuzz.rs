@@ -1,17 +1,19 @@
 //! `fuzz`: exercise every tool, and show what broke.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::ValueEnum;
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use wallfacer_core::findings::rfc3339;
+use wallfacer_core::findings::{FindingId, merge, rfc3339};
 use wallfacer_core::plan::Mode;
-use wallfacer_core::session::{FuzzOptions, fuzz};
-use wallfacer_core::summary::Run;
+use wallfacer_core::session::{FuzzOptions, foresee, fuzz};
+use wallfacer_core::summary::{Fuzzed, Note, Run};
 use wallfacer_core::target::Severity;
 
 use super::conclude::{conclude, failure};
+use super::dry_run;
 use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat};
 use super::redaction::Redaction;
@@ -19,6 +21,9 @@ use super::store::Store;
 use super::target::TargetArgs;
 use super::units;
 use crate::exit::{Exit, Failure};
+
+/// Beyond this nobody reads what comes of it.
+const MOST_RUNS: u64 = 1_000;
 
 /// Exercise every tool with valid, boundary, invalid and hostile arguments
 #[derive(Debug, clap::Args)]
@@ -64,6 +69,15 @@ pub struct Args {
     /// Findings below this do not fail the run
     #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium")]
     severity_threshold: Severity,
+    /// Show what would be called, and call nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Run so many times, each time with the next seed
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_RUNS))]
+    runs: u64,
+    /// Tell of each finding in how many of the runs it was made
+    #[arg(long)]
+    aggregate: bool,
     #[command(flatten)]
     output: OutputArgs<RunFormat>,
 }
@@ -77,10 +91,14 @@ enum ModeArg {
 
 pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     args.output.check()?;
+    if args.aggregate && args.runs < 2 {
+        let message = "--aggregate compares several runs; add --runs 2 or more".to_owned();
+        return Err(Failure { exit: Exit::Usage, message });
+    }
     let chosen = args.target.choose(config)?;
     let redaction = Redaction::new(chosen.connector.target().secrets());
     let store = Store::new(&chosen, &args.target, config)?;
-    let options = FuzzOptions {
+    let mut options = FuzzOptions {
         seed: args.seed,
         mode: match args.mode {
             ModeArg::Conform => Mode::Conform,
@@ -102,14 +120,62 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
     let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
-    let fuzzed = fuzz(chosen.connector, &options, &mut keeping);
+    let fail = |error| redaction.of_failure(failure(error));
+    if args.dry_run {
+        let foreseen = foresee(chosen.connector, &options, &mut keeping);
+        keeping.listeners.finish();
+        return dry_run::deliver(&foreseen.map_err(fail)?, &args.output, &redaction);
+    }
+    let begun = Instant::now();
+    let mut runs = Vec::new();
+    for number in 0..args.runs {
+        options.seed = args.seed.wrapping_add(number);
+        // Each run has an equal share of the time that is left.
+        let share = |budget: Duration| budget.saturating_sub(begun.elapsed()) / (args.runs - number) as u32;
+        options.budget = args.budget.map(share);
+        runs.push(fuzz(chosen.connector.clone(), &options, &mut keeping));
+        if runs.last().is_some_and(Result::is_err) {
+            break;
+        }
+    }
     keeping.listeners.finish();
-    let fuzzed = fuzzed.map_err(|error| redaction.of_failure(failure(error)))?;
-    let mut run = Run::of_fuzzing(started, fuzzed);
+    let runs = runs.into_iter().collect::<Result<Vec<Fuzzed>, _>>().map_err(fail)?;
+    let mut run = together(started, runs, args.aggregate);
+    run.seed = args.seed;
+    run.took = begun.elapsed();
     run.weigh(&chosen.settings);
     store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
     let exit = conclude(&run, args.severity_threshold, chosen.source, &args.output, &redaction)?;
     Ok(if exit == Exit::Clean && args.coverage_strict && has_gaps(&run) { Exit::NotTested } else { exit })
+}
+
+/// Several runs as one, each finding once.
+fn together(started: String, runs: Vec<Fuzzed>, aggregate: bool) -> Run {
+    let count = runs.len();
+    let mut made: BTreeMap<FindingId, usize> = BTreeMap::new();
+    for fuzzed in &runs {
+        let findings = fuzzed.findings.iter().chain(&fuzzed.flaky);
+        let ids: BTreeSet<&FindingId> = findings.map(|finding| &finding.id).collect();
+        ids.into_iter().for_each(|id| *made.entry(id.clone()).or_default() += 1);
+    }
+    let mut runs = runs.into_iter();
+    let mut run = Run::of_fuzzing(started, runs.next().expect("there is at least one run"));
+    runs.for_each(|fuzzed| run.add_fuzzing(fuzzed));
+    run.findings = merge(std::mem::take(&mut run.findings));
+    run.flaky = merge(std::mem::take(&mut run.flaky));
+    // What one run saw each time is not flaky because another saw it now and then.
+    let proven: BTreeSet<FindingId> = run.findings.iter().map(|finding| finding.id.clone()).collect();
+    run.flaky.retain(|finding| !proven.contains(&finding.id));
+    run.notes = BTreeSet::from_iter(std::mem::take(&mut run.notes)).into_iter().collect();
+    run.not_tested = BTreeSet::from_iter(std::mem::take(&mut run.not_tested)).into_iter().collect();
+    if aggregate {
+        run.notes.extend(run.findings.iter().chain(&run.flaky).map(|finding| {
+            let k = made.get(&finding.id).copied().unwrap_or_default();
+            let text = format!("{} {} was found in {k} of {count} runs", finding.kind.name(), finding.id);
+            Note { tool: finding.tool.clone(), text }
+        }));
+    }
+    run
 }
 
 fn has_gaps(run: &Run) -> bool {

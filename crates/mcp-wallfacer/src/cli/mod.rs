@@ -9,6 +9,7 @@ mod corpus;
 mod coverage;
 mod diff;
 mod doctor;
+mod dry_run;
 mod effort;
 mod fuzz;
 mod keeping;

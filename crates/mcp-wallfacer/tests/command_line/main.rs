@@ -6,6 +6,7 @@ mod ci;
 mod corpus;
 mod diff;
 mod doctor;
+mod fuzz;
 mod init;
 mod network;
 mod orphans;

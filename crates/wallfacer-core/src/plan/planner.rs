@@ -19,6 +19,8 @@ const RETRIES: usize = 3;
 const RANDOM_ROUND: usize = 50;
 /// Random cases of all tools in one round, at most: a round is kept whole.
 const LARGE_ROUND: usize = 10_000;
+/// Values of results that are kept for other tools; a server can return new ones for ever.
+const MAX_SHARED: usize = 1_000;
 /// The parts of what is left of a tool's iterations that each list may use, so that none of them crowds out the next.
 const BOUNDARY_SHARE: f64 = 0.35;
 const INVALID_SHARE: f64 = 0.4;
@@ -132,6 +134,11 @@ impl Planner {
         Planner::new(&catalogue.tools.entries, options)
     }
 
+    /// The tools that the plan is for.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|plan| plan.name.as_str())
+    }
+
     /// The next round; none when the plan is done.
     pub fn next_round(&mut self) -> Option<Round> {
         loop {
@@ -164,7 +171,7 @@ impl Planner {
             }
         }
         for lesson in lessons {
-            if !self.shared.contains(&lesson) {
+            if self.shared.len() < MAX_SHARED && !self.shared.contains(&lesson) {
                 self.tools
                     .iter_mut()
                     .for_each(|plan| plan.pool.add_for_name(&lesson.field, lesson.value.clone()));

@@ -151,6 +151,11 @@ impl<'a> Campaign<'a> {
         planner
     }
 
+    /// What is left out so far, and why.
+    pub fn not_tested(&self) -> impl Iterator<Item = &NotTested> {
+        self.not_tested.iter()
+    }
+
     /// The stored failures that may be tried: one that calls a tool which is left out stays away.
     pub fn stored(&mut self, catalogue: &Catalogue) -> Vec<Case> {
         // Rules are tried where rules are given.

@@ -1,0 +1,67 @@
+//! `fuzz --dry-run`: what would be called, and what not and why.
+
+use std::fmt::Write;
+
+use wallfacer_core::session::Foreseen;
+
+use super::output::{OutputArgs, RunFormat};
+use super::redaction::Redaction;
+use crate::exit::{Exit, Failure};
+
+/// Hands over what a run would do.
+pub fn deliver(
+    foreseen: &Foreseen,
+    output: &OutputArgs<RunFormat>,
+    redaction: &Redaction,
+) -> Result<Exit, Failure> {
+    let text = match output.format {
+        RunFormat::Json => format!("{:#}\n", serde_json::json!({ "dry_run": foreseen })),
+        _ => human(foreseen),
+    };
+    output.deliver(&redaction.of(&text))
+}
+
+fn human(foreseen: &Foreseen) -> String {
+    let Foreseen { tools, cases_per_tool, offers, frames, stored, not_tested } = foreseen;
+    let mut text = String::from("Nothing was called. A run would try\n");
+    let mut line = |count: usize, what: String| {
+        if count > 0 {
+            let _always_fits = writeln!(text, "  {what}");
+        }
+    };
+    line(*stored, counted(*stored, "failure", "s of earlier runs", " of an earlier run"));
+    line(*frames, counted(*frames, "malformed frame", "s", ""));
+    line(
+        *offers,
+        counted(*offers, "request", "s for resources, prompts and completion", " for what is no tool"),
+    );
+    line(
+        tools.len(),
+        format!("{}, with up to {cases_per_tool} cases each", counted(tools.len(), "tool", "s", "")),
+    );
+    for tool in tools {
+        line(1, format!("  {}", plain(tool)));
+    }
+    if !not_tested.is_empty() {
+        text.push_str("\nIt would not try\n");
+    }
+    for left in not_tested {
+        let _always_fits = writeln!(text, "  {}: {}", plain(&left.what), plain(&left.why));
+    }
+    text
+}
+
+/// A number of things, with what follows where they are several and where there is one.
+fn counted(count: usize, thing: &str, several: &str, one: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { one } else { several })
+}
+
+/// Names are the server's, and may hold anything.
+fn plain(text: &str) -> String {
+    text.chars()
+        .flat_map(|letter| match letter.is_control() {
+            true => letter.escape_default().collect::<Vec<char>>(),
+            false => vec![letter],
+        })
+        .collect()
+}
