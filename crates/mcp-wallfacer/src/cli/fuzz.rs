@@ -31,52 +31,52 @@ pub struct Args {
     #[command(flatten)]
     target: TargetArgs,
     /// Same seed, same cases
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
     /// Cases of each tool, at most
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Effort")]
     iterations: usize,
     /// Which arguments are tried
-    #[arg(long, value_enum, default_value = "mixed")]
+    #[arg(long, value_enum, default_value = "mixed", help_heading = "Effort")]
     mode: ModeArg,
     /// Only tools whose name matches
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
     include: Vec<String>,
     /// No tools whose name matches
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
     exclude: Vec<String>,
     /// So many tools at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Effort")]
     max_tools: Option<usize>,
     /// The time for the whole run
-    #[arg(long, value_name = "TIME", value_parser = units::duration, aliases = ["duration", "max-duration", "global-deadline"])]
+    #[arg(long, value_name = "TIME", value_parser = units::duration, aliases = ["duration", "max-duration", "global-deadline"], help_heading = "Effort")]
     budget: Option<Duration>,
     /// Servers that run at once
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Effort")]
     workers: usize,
     /// Calls in flight on one server
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Effort")]
     in_flight: usize,
     /// The largest payload
-    #[arg(long, value_name = "SIZE", value_parser = units::size, default_value = "1MiB")]
+    #[arg(long, value_name = "SIZE", value_parser = units::size, default_value = "1MiB", help_heading = "Effort")]
     max_bytes: usize,
     /// Send malformed protocol frames too
-    #[arg(long)]
+    #[arg(long, help_heading = "Effort")]
     protocol_frames: bool,
     /// Exit with 3 where a tool was left out, or none of its valid calls succeeded
-    #[arg(long)]
+    #[arg(long, help_heading = "Effort")]
     coverage_strict: bool,
-    /// Findings below this do not fail the run
-    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium")]
+    /// Findings below this do not fail the run: low, medium, high or critical
+    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
     severity_threshold: Severity,
     /// Show what would be called, and call nothing
-    #[arg(long)]
+    #[arg(long, help_heading = "Effort")]
     dry_run: bool,
     /// Run so many times, each time with the next seed
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_RUNS))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=MOST_RUNS), help_heading = "Effort")]
     runs: u64,
     /// Tell of each finding in how many of the runs it was made
-    #[arg(long)]
+    #[arg(long, help_heading = "Effort")]
     aggregate: bool,
     #[command(flatten)]
     output: OutputArgs<RunFormat>,
