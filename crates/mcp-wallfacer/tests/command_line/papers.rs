@@ -6,10 +6,11 @@ use std::process::{Command, Stdio};
 
 use crate::world::{World, assert_shown};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "check",
     "ci",
     "behave",
+    "lock",
     "doctor",
     "fuzz",
     "property",
