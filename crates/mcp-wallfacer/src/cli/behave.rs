@@ -17,7 +17,7 @@ use super::fuzz::{globs, severity};
 use super::output::{OutputArgs, RunFormat, cannot_write};
 use super::redaction::{Redacted, Redaction};
 use super::store::Store;
-use super::target::{Chosen, TargetArgs};
+use super::target::TargetArgs;
 use super::units;
 use crate::exit::{Exit, Failure};
 use crate::{environment, terminal};
@@ -69,7 +69,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         exclude: globs(&args.exclude)?,
         destructive: chosen.settings.destructive.clone(),
         budget: args.budget,
-        noise: noise(&chosen),
+        noise: noise(),
     };
     let mut kept = args.out_dir.as_deref().map(|folder| Kept::new(folder, &redaction)).transpose()?;
     let mut keep = |name: &str, traced: &Traced| {
@@ -90,7 +90,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
 }
 
 /// Further lines of noise: a list with colons between them.
-pub(super) fn noise(_: &Chosen) -> Vec<String> {
+pub(super) fn noise() -> Vec<String> {
     let extra = environment::variable("WALLFACER_NOISE_EXTRA").unwrap_or_default();
     extra.split(':').filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }

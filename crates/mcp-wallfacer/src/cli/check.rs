@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use wallfacer_core::findings::rfc3339;
 use wallfacer_core::session::{CheckOptions, check};
 
+use super::behave;
 use super::conclude::{conclude, failure};
 use super::effort::EffortArgs;
 use super::keeping::Keeping;
@@ -38,7 +39,12 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     let store = Store::new(&chosen, &args.target, config)?;
     let mut fuzz = args.effort.options(&chosen, Some(args.budget))?;
     fuzz.stored = store.stored_cases();
-    let options = CheckOptions { command: "check", started: rfc3339(SystemTime::now()), fuzz };
+    let options = CheckOptions {
+        command: "check",
+        started: rfc3339(SystemTime::now()),
+        fuzz,
+        noise: behave::noise(),
+    };
     let listeners = args.output.listeners(&redaction)?;
     let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
     let run = check(chosen.connector, &options, &mut keeping);

@@ -7,6 +7,7 @@ use wallfacer_core::findings::{BASELINE_NAME, Baseline, rfc3339};
 use wallfacer_core::session::{CheckOptions, check};
 use wallfacer_core::summary::Run;
 
+use super::behave;
 use super::conclude::{conclude, failure};
 use super::effort::EffortArgs;
 use super::keeping::Keeping;
@@ -51,7 +52,12 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     let mut fuzz = args.effort.options(&chosen, Some(args.budget))?;
     fuzz.iterations = args.iterations;
     fuzz.stored = store.stored_cases();
-    let options = CheckOptions { command: "ci", started: rfc3339(SystemTime::now()), fuzz };
+    let options = CheckOptions {
+        command: "ci",
+        started: rfc3339(SystemTime::now()),
+        fuzz,
+        noise: behave::noise(),
+    };
     let listeners = args.output.listeners(&redaction)?;
     let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
     let run = check(chosen.connector, &options, &mut keeping);

@@ -61,7 +61,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         exclude: None,
         destructive: chosen.settings.destructive.clone(),
         budget: None,
-        noise: noise(&chosen),
+        noise: noise(),
     };
     let mut listeners = args.output.listeners(&redaction)?;
     let watched = behave(chosen.connector, &options, &mut |_, _| {}, &mut listeners);

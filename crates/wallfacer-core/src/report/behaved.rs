@@ -99,8 +99,8 @@ mod tests {
         effects.reads.insert(touch("/home/u/.netrc", Place::Canary));
         effects.writes.insert(touch("/work/a", Place::WorkingDirectory));
         effects.programs.insert(Executed { file: "/usr/bin/git".into(), arguments: Vec::new() });
-        let mut behaviour = Behaviour::default();
-        behaviour.places = Places { home: "/home/u".into(), ..Places::default() };
+        let places = Places { home: "/home/u".into(), ..Places::default() };
+        let mut behaviour = Behaviour { places, ..Behaviour::default() };
         behaviour.done.insert("sync".to_owned(), Done { calls: 4, completed: 3, effects });
         behaviour
             .done

@@ -14,7 +14,6 @@ use super::proving::Proving;
 use super::shard::lessons;
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
-use crate::findings::Kind;
 use crate::judge::{Context, Secrets, Watched, judge, observations};
 use crate::observe::{
     Answer, BadNoise, Behaviour, Effects, Noise, Observation, Place, Places, Tokens, Whose, observe,
@@ -36,6 +35,16 @@ const MAX_BEFORE: usize = 64;
 const MAX_TROUBLE: usize = 3;
 /// The part of the time that is kept for seeing suspicions again.
 const KEPT_FOR_CONFIRMING: f64 = 0.35;
+
+/// The checks whose charges are of interest here.
+const CHECKS: [&str; 6] = [
+    "keeps-what-is-planted",
+    "leaves-secrets-alone",
+    "only-reads",
+    "stays-inside",
+    "takes-nothing-away",
+    "changes-once",
+];
 
 /// How to watch.
 #[derive(Debug, Clone)]
@@ -371,7 +380,7 @@ impl Watch<'_> {
     fn charge(&mut self, case: &Case, recording: &Recording, seen: &Observation) {
         for charge in judge(case, recording, seen, &self.context) {
             // The rest is for fuzzing, which knows what to make of it.
-            if matches!(charge.kind, Kind::UndeclaredBehaviour | Kind::SecretLeak | Kind::Crash) {
+            if CHECKS.contains(&charge.check) {
                 let late = case.subject == Subject::Server && !self.before.is_empty();
                 let before = if late { self.before.as_slice() } else { &[] };
                 self.proving.suspect(case, charge, before);

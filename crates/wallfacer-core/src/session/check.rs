@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::behave::{BehaveError, BehaveOptions, behave};
 use super::examine::examine;
 use super::fuzz::{FuzzError, FuzzOptions, fuzz};
 use super::injection::inject;
@@ -19,10 +20,17 @@ pub struct CheckOptions {
     pub started: String,
     /// Its budget is that of the whole run.
     pub fuzz: FuzzOptions,
+    /// Further lines of noise.
+    pub noise: Vec<String>,
 }
 
 /// What follows the look, in this order. Each adds to the run, and has the time that those before it left.
-const STEPS: [(&str, Perform); 2] = [("injection", penetrate), ("fuzz", exercise)];
+const STEPS: [(&str, Perform); 3] = [("behave", watch), ("injection", penetrate), ("fuzz", exercise)];
+
+/// Part of the budget for watching.
+const WATCHING_SHARE: f64 = 0.25;
+/// Calls of each tool that are watched.
+const WATCHED_CALLS: usize = 4;
 
 /// The part of the time that injections may take.
 const INJECTION_SHARE: f64 = 0.45;
@@ -99,6 +107,34 @@ fn penetrate(work: &mut Work<'_>) -> Result<(), FuzzError> {
     let injected = inject(work.connector.clone(), &options, work.listener)?;
     work.observed |= injected.calls > 0;
     work.run.add_injections(injected);
+    Ok(())
+}
+
+/// What the tools do to the world; only where it is a world that nothing leaves.
+fn watch(work: &mut Work<'_>) -> Result<(), FuzzError> {
+    if !work.run.server.standing.is_harmless() {
+        return Ok(());
+    }
+    let CheckOptions { fuzz, .. } = work.options;
+    let options = BehaveOptions {
+        command: work.options.command,
+        started: String::new(),
+        seed: fuzz.seed,
+        calls: WATCHED_CALLS,
+        include: fuzz.include.clone(),
+        exclude: fuzz.exclude.clone(),
+        destructive: fuzz.destructive.clone(),
+        budget: fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()).mul_f64(WATCHING_SHARE)),
+        noise: work.options.noise.clone(),
+    };
+    match behave(work.connector.clone(), &options, &mut |_, _| {}, work.listener) {
+        Ok(watched) => work.run.add_watching(watched.run),
+        Err(BehaveError::Fuzz(error)) => return Err(error),
+        Err(BehaveError::Noise(error)) => {
+            let what = "effects on files, network and other programs".to_owned();
+            work.run.not_tested.push(NotTested { what, why: error.to_string() });
+        }
+    }
     Ok(())
 }
 
