@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::findings::{Baseline, Finding};
+use crate::findings::{Baseline, Finding, merge};
 use crate::observe::{Answer, Examination};
 use crate::target::{Settings, Severity, Shown};
 use crate::wire::Server;
@@ -238,8 +238,12 @@ impl Run {
         for (tool, counts) in fuzzed.tools {
             self.tools.entry(tool).or_default().add(&counts);
         }
+        // Two steps may come upon one bug.
         self.findings.extend(referenced(fuzzed.findings));
+        self.findings = merge(std::mem::take(&mut self.findings));
         self.flaky.extend(referenced(fuzzed.flaky));
+        self.flaky = merge(std::mem::take(&mut self.flaky));
+        self.flaky.retain(|flaky| self.findings.iter().all(|finding| finding.id != flaky.id));
         self.notes.extend(fuzzed.notes);
         self.not_tested.extend(fuzzed.not_tested);
         self.out_of_time |= fuzzed.out_of_time;
@@ -250,17 +254,6 @@ impl Run {
     pub fn add_findings(&mut self, findings: Vec<Finding>, flaky: Vec<Finding>) {
         self.findings.extend(referenced(findings));
         self.flaky.extend(referenced(flaky));
-    }
-
-    /// Adds what a step of watching came to. That a tool never succeeded is told by the steps that try harder.
-    pub fn add_watching(&mut self, watched: Run) {
-        self.lives += watched.lives;
-        self.server.standing = watched.server.standing;
-        self.findings.extend(watched.findings);
-        self.flaky.extend(watched.flaky);
-        self.notes.extend(watched.notes);
-        let of_tool = |not: &NotTested| watched.tools.contains_key(&not.what);
-        self.not_tested.extend(watched.not_tested.into_iter().filter(|not| !of_tool(not)));
     }
 
     /// Weighs every finding as the user wants it, and puts the gravest first.

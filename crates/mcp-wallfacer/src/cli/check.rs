@@ -6,14 +6,14 @@ use std::time::{Duration, SystemTime};
 use wallfacer_core::findings::rfc3339;
 use wallfacer_core::session::{CheckOptions, check};
 
-use super::behave;
 use super::conclude::{conclude, failure};
 use super::effort::EffortArgs;
 use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat};
+use super::pack;
 use super::redaction::Redaction;
 use super::store::Store;
-use super::target::TargetArgs;
+use super::target::{TargetArgs, working_directory};
 use super::units;
 use crate::exit::{Exit, Failure};
 
@@ -43,7 +43,9 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         command: "check",
         started: rfc3339(SystemTime::now()),
         fuzz,
-        noise: behave::noise(),
+        shelf: pack::shelf(&working_directory()?)?,
+        parameters: chosen.settings.packs.clone(),
+        rules: args.target.own_rules()?,
     };
     let listeners = args.output.listeners(&redaction)?;
     let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };

@@ -7,14 +7,14 @@ use wallfacer_core::findings::{BASELINE_NAME, Baseline, rfc3339};
 use wallfacer_core::session::{CheckOptions, check};
 use wallfacer_core::summary::Run;
 
-use super::behave;
 use super::conclude::{conclude, failure};
 use super::effort::EffortArgs;
 use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat, cannot_write};
+use super::pack;
 use super::redaction::Redaction;
 use super::store::Store;
-use super::target::TargetArgs;
+use super::target::{TargetArgs, working_directory};
 use super::units;
 use crate::exit::{Exit, Failure, without_number};
 use crate::terminal;
@@ -56,7 +56,9 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         command: "ci",
         started: rfc3339(SystemTime::now()),
         fuzz,
-        noise: behave::noise(),
+        shelf: pack::shelf(&working_directory()?)?,
+        parameters: chosen.settings.packs.clone(),
+        rules: args.target.own_rules()?,
     };
     let listeners = args.output.listeners(&redaction)?;
     let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };

@@ -1,16 +1,19 @@
 //! The flags that name a server, as typed; with configuration and environment, a [`Connector`] out.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use wallfacer_core::session::RuleSet;
 use wallfacer_core::target::{FileConfig, Flags, Settings, Surroundings, resolve};
 use wallfacer_core::wire::Connector;
+use wallfacer_rules::Rules;
 
 use super::units;
 use crate::exit::{Exit, Failure, without_number};
-use crate::{environment, terminal};
+use crate::{demo, environment, terminal};
 
 /// Which server, and how to get at it.
 #[derive(Debug, Args)]
@@ -126,6 +129,16 @@ impl TargetArgs {
         target.timeouts.per_tool.extend(self.tool_timeout.clone());
         let connector = Connector::new(target, environment::all());
         Ok(Chosen { connector, settings: settings(config)?, source: None })
+    }
+
+    /// The rules that come with the demo, where it is the server.
+    pub fn own_rules(&self) -> Result<Vec<RuleSet>, Failure> {
+        if !self.demo {
+            return Ok(Vec::new());
+        }
+        let rules = Rules::read("six-bugs", demo::INVARIANTS, &BTreeMap::new(), &|_| None)
+            .map_err(|problems| super::pack::wrong(&problems))?;
+        Ok(vec![RuleSet { name: "six-bugs".to_owned(), rules }])
     }
 
     /// Whether a server is named here, and not left to the configuration.

@@ -1,7 +1,6 @@
 //! The built command in, what its user sees out: both streams, the exit code, and what is left on disk and running.
 
 mod bad_input;
-mod behave;
 mod check;
 mod ci;
 mod corpus;
@@ -9,11 +8,11 @@ mod diff;
 mod doctor;
 mod fuzz;
 mod init;
-mod lock;
 mod network;
 mod orphans;
 mod pack;
 mod papers;
+mod property;
 mod replay;
 mod secrets;
 mod site;

@@ -35,7 +35,8 @@ pub fn rule_cases(rule: &Arc<Rule>, plan: &RulePlan<'_>) -> Result<Vec<Case>, No
     let claim = Claim::of_rule(rule);
     let source = Source::new(rule, plan)?;
     let case = |number: u32| {
-        let seed = seed(plan.seed, &rule.name, number);
+        // All rules about a tool see the same inputs, so that each call serves them all.
+        let seed = seed(plan.seed, &rule.tool, number);
         let call = Case::tool(&rule.tool, source.draw(number, seed)?, Intent::Rule, seed);
         let steps = std::iter::repeat_n(call.steps[0].clone(), rule.repeat.max(1) as usize).collect();
         Ok(Case { steps, claim: Some(Box::new(claim.clone())), ..call })
@@ -124,9 +125,9 @@ pub fn put_over(arguments: Value, over: &Value) -> Value {
     arguments
 }
 
-fn seed(seed: u64, rule: &str, number: u32) -> u64 {
+fn seed(seed: u64, tool: &str, number: u32) -> u64 {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&seed.to_le_bytes()).update(rule.as_bytes()).update(&number.to_le_bytes());
+    hasher.update(&seed.to_le_bytes()).update(tool.as_bytes()).update(&number.to_le_bytes());
     u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().expect("eight bytes"))
 }
 

@@ -73,6 +73,8 @@ pub struct Campaign<'a> {
     flaky: Vec<Finding>,
     notes: BTreeSet<Note>,
     not_tested: BTreeSet<NotTested>,
+    /// Whether nothing but what rules say is looked into.
+    pub only_rules: bool,
     /// Rules of which nothing can be said, and why.
     unknown: BTreeMap<String, String>,
     /// Rules and sequences that something was said of.
@@ -123,6 +125,7 @@ impl<'a> Campaign<'a> {
             flaky: Vec::new(),
             notes: BTreeSet::new(),
             not_tested,
+            only_rules: false,
             unknown: BTreeMap::new(),
             judged: BTreeSet::new(),
             lives: 1,
@@ -331,6 +334,10 @@ impl<'a> Campaign<'a> {
         self.chosen.iter().any(|chosen| chosen.name == tool)
     }
 
+    pub fn may_call_none(&self) -> bool {
+        self.chosen.is_empty()
+    }
+
     pub fn schemas(&self) -> &BTreeMap<String, Schema> {
         &self.schemas
     }
@@ -411,15 +418,17 @@ impl<'a> Campaign<'a> {
         mut planner: Option<&mut Planner>,
     ) -> Result<(), ConnectError> {
         let slow = self.slow.clone();
+        let (cases, twins) = paired(cases);
         let manner = Manner {
             context: field.context,
             in_flight: self.options.in_flight,
             workers: self.options.workers,
             until,
             slow: &slow,
+            twins: &twins,
         };
-        for part in perform_round(cases, field.runner, &manner)? {
-            self.take_part(part, cases, planner.as_deref_mut());
+        for part in perform_round(&cases, field.runner, &manner)? {
+            self.take_part(part, &cases, planner.as_deref_mut());
         }
         Ok(())
     }
@@ -472,12 +481,22 @@ impl<'a> Campaign<'a> {
         let tool = case.subject.tool().map(str::to_owned);
         self.notes.extend(judged.notes.into_iter().map(|text| Note { tool: tool.clone(), text }));
         self.note_ruling(case, judged.unknown);
+        for (twin, judgement) in judged.twins {
+            self.note_ruling(&twin, judgement.unknown);
+            let wanted = |charge: &Charge| !self.only_rules || charge.kind.rule().is_some();
+            let charges: Vec<Charge> = judgement.charges.into_iter().filter(wanted).collect();
+            for charge in charges {
+                self.suspicions.add(self.server.name.as_deref(), &twin, charge, Vec::new);
+            }
+        }
         let performed = judged.case.as_ref().unwrap_or(case);
         let before = || {
             let first = index - index % shard_size(cases.len());
             cases[first..index].iter().flat_map(|case| case.steps.clone()).collect()
         };
-        for charge in judged.charges {
+        for charge in
+            judged.charges.into_iter().filter(|charge| !self.only_rules || charge.kind.rule().is_some())
+        {
             self.suspicions.add(self.server.name.as_deref(), performed, charge, before);
         }
     }
@@ -616,6 +635,24 @@ impl<'a> Campaign<'a> {
             self.not_tested.insert(NotTested { what: tool.name.clone(), why });
         }
     }
+}
+
+/// Cases that differ only in the rule that they are tried for, as one case with its twins: each call is made once.
+fn paired(cases: &[Case]) -> (Vec<Case>, BTreeMap<usize, Vec<Case>>) {
+    let mut firsts: Vec<Case> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut twins: BTreeMap<usize, Vec<Case>> = BTreeMap::new();
+    for case in cases {
+        let calls = case.claim.as_ref().and_then(|_| serde_json::to_string(&case.steps).ok());
+        match calls.as_ref().and_then(|calls| places.get(calls)) {
+            Some(first) => twins.entry(*first).or_default().push(case.clone()),
+            None => {
+                places.extend(calls.map(|calls| (calls, firsts.len())));
+                firsts.push(case.clone());
+            }
+        }
+    }
+    (firsts, twins)
 }
 
 /// What goes wrong whatever the rule says is shown without the rule.

@@ -1,11 +1,14 @@
 //! A look at the server, then each kind of test in turn, all within one budget: a target in, one [`Run`] out.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::behave::{BehaveError, BehaveOptions, behave};
+use wallfacer_rules::{Shelf, ToolShape, suggest};
+
 use super::examine::examine;
 use super::fuzz::{FuzzError, FuzzOptions, fuzz};
 use super::injection::inject;
+use super::property::{PropertyOptions, RuleSet, property};
 use crate::event::Listener;
 use crate::report::remarks;
 use crate::summary::{NotTested, Note, Run, StepDone};
@@ -20,20 +23,23 @@ pub struct CheckOptions {
     pub started: String,
     /// Its budget is that of the whole run.
     pub fuzz: FuzzOptions,
-    /// Further lines of noise.
-    pub noise: Vec<String>,
+    /// The packs among which those that fit are tried.
+    pub shelf: Shelf,
+    /// Parameters of packs, by pack.
+    pub parameters: BTreeMap<String, BTreeMap<String, String>>,
+    /// Rules that are tried whatever the server.
+    pub rules: Vec<RuleSet>,
 }
 
 /// What follows the look, in this order. Each adds to the run, and has the time that those before it left.
-const STEPS: [(&str, Perform); 3] = [("behave", watch), ("injection", penetrate), ("fuzz", exercise)];
-
-/// Part of the budget for watching.
-const WATCHING_SHARE: f64 = 0.25;
-/// Calls of each tool that are watched.
-const WATCHED_CALLS: usize = 4;
-
-/// The part of the time that injections may take.
+const STEPS: [(&str, Perform); 3] =
+    [("injection", penetrate), ("rules", try_rules), ("fuzz", exercise)];
+/// Part of the budget for injections.
 const INJECTION_SHARE: f64 = 0.45;
+/// Part of the budget for rules.
+const RULES_SHARE: f64 = 0.4;
+/// Inputs of a rule that names no number.
+const RULE_CASES: u32 = 3;
 
 type Perform = fn(&mut Work<'_>) -> Result<(), FuzzError>;
 
@@ -96,6 +102,33 @@ fn look(
     Ok(run)
 }
 
+/// The rules that are given, and those of the packs that fit.
+fn try_rules(work: &mut Work<'_>) -> Result<(), FuzzError> {
+    let CheckOptions { fuzz, shelf, parameters, rules, .. } = work.options;
+    let choose = |tools: &[ToolShape]| {
+        let fitting = suggest(tools).into_iter().filter_map(|suggestion| {
+            let set = parameters.get(&suggestion.pack);
+            let known = shelf.parameters(&suggestion.pack);
+            let mut typed = suggestion.parameters;
+            typed.retain(|name, _| {
+                let is_set = set.is_some_and(|set| set.contains_key(name));
+                !is_set && known.iter().any(|parameter| parameter.name == *name)
+            });
+            let given = shelf.given(&suggestion.pack, parameters, &typed);
+            // A pack that cannot be read is told by the commands that are about packs.
+            let rules = shelf.rules(&suggestion.pack, &given)?.ok()?;
+            Some(RuleSet { name: suggestion.pack, rules })
+        });
+        rules.iter().cloned().chain(fitting).collect()
+    };
+    let budget = fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()).mul_f64(RULES_SHARE));
+    let effort = FuzzOptions { budget, in_flight: 1, ..fuzz.clone() };
+    let options = PropertyOptions { effort, cases: RULE_CASES, looks_further: false };
+    let tried = property(work.connector.clone(), &choose, &options, work.listener)?;
+    work.run.add_fuzzing(tried);
+    Ok(())
+}
+
 /// Where effects are not seen, that is told once for all steps.
 fn penetrate(work: &mut Work<'_>) -> Result<(), FuzzError> {
     if !work.connector.world().has_walls() {
@@ -107,34 +140,6 @@ fn penetrate(work: &mut Work<'_>) -> Result<(), FuzzError> {
     let injected = inject(work.connector.clone(), &options, work.listener)?;
     work.observed |= injected.calls > 0;
     work.run.add_injections(injected);
-    Ok(())
-}
-
-/// What the tools do to the world; only where it is a world that nothing leaves.
-fn watch(work: &mut Work<'_>) -> Result<(), FuzzError> {
-    if !work.run.server.standing.is_harmless() {
-        return Ok(());
-    }
-    let CheckOptions { fuzz, .. } = work.options;
-    let options = BehaveOptions {
-        command: work.options.command,
-        started: String::new(),
-        seed: fuzz.seed,
-        calls: WATCHED_CALLS,
-        include: fuzz.include.clone(),
-        exclude: fuzz.exclude.clone(),
-        destructive: fuzz.destructive.clone(),
-        budget: fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()).mul_f64(WATCHING_SHARE)),
-        noise: work.options.noise.clone(),
-    };
-    match behave(work.connector.clone(), &options, &mut |_, _| {}, work.listener) {
-        Ok(watched) => work.run.add_watching(watched.run),
-        Err(BehaveError::Fuzz(error)) => return Err(error),
-        Err(BehaveError::Noise(error)) => {
-            let what = "effects on files, network and other programs".to_owned();
-            work.run.not_tested.push(NotTested { what, why: error.to_string() });
-        }
-    }
     Ok(())
 }
 

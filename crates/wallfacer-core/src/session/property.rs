@@ -21,6 +21,9 @@ use crate::wire::Connector;
 /// How often a server is asked again for its tools where what it says of them breaks a rule.
 const ASKED_AGAIN: usize = 2;
 
+/// A tool that the user does not want to hear of; one that is held back may still be judged by what is said of it.
+const LEFT_OUT: &str = "is left out";
+
 /// How to try rules.
 #[derive(Debug, Clone)]
 pub struct PropertyOptions {
@@ -28,6 +31,8 @@ pub struct PropertyOptions {
     pub effort: FuzzOptions,
     /// Inputs of a rule that names no number.
     pub cases: u32,
+    /// Whether crashes, hangs and broken answers are looked into here, and not left to another step.
+    pub looks_further: bool,
 }
 
 /// Rules that belong together, by the name of their file or pack.
@@ -64,6 +69,7 @@ pub fn property(
     let field = Field { runner: &runner, context: &first, runtime: &runtime };
     let mut campaign = Campaign::new(effort, &catalogue, &server, started);
     let _fuzzing_plan = campaign.planner();
+    campaign.only_rules = !options.looks_further;
     let docket = Docket::new(choose(&first.shapes()), &first, &catalogue, options, &mut campaign);
     if !docket.listing.is_empty() {
         let mut contexts = vec![context(&catalogue)];
@@ -73,8 +79,9 @@ pub fn property(
         }
         campaign.judge_listing(&docket.listing, &contexts, listener);
     }
-    campaign.play(&docket.calls, "rules", &field, None, listener)?;
+    // Sequences are few, and each has a server of its own.
     campaign.play_sequences(&docket.sequences, &field, listener)?;
+    campaign.play(&docket.calls, "rules", &field, None, listener)?;
     campaign.confirm_the_rest(&field, listener)?;
     Ok(campaign.finish(target, server))
 }
@@ -163,12 +170,13 @@ fn obstacle(
         (true, true) => {
             Some(format!("the server has a tool `{}`, which the rule says it has not", rule.tool))
         }
+        (true, false) if campaign.may_call_none() => Some("no tool is to be called".to_owned()),
         (true, false) => None,
         (false, false) => {
             Some(format!("the server has no tool `{}`; set the parameters of the rules", rule.tool))
         }
-        (false, true) if rule.is_static() => None,
-        (false, true) => uncallable(&rule.tool, catalogue, campaign, options),
+        (false, true) => uncallable(&rule.tool, catalogue, campaign, options)
+            .filter(|why| !rule.is_static() || why.ends_with(LEFT_OUT)),
     }
 }
 
@@ -201,6 +209,6 @@ fn uncallable(
     let tool = catalogue.tools.entries.iter().find(|tool| tool.name == name)?;
     Some(match held_back(tool, &options.effort.destructive) {
         Some(why) => format!("`{name}` is not called: {why}"),
-        None => format!("`{name}` is left out"),
+        None => format!("`{name}` {LEFT_OUT}"),
     })
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::judge::{Charge, Context, leak, weigh};
+use crate::judge::{Charge, Context, Judgement, leak, weigh};
 use crate::observe::{Answer, observe};
 use crate::plan::{Case, Lesson, Subject, harvest, read_refusal, said};
 use crate::run::{Foreman, Recording, Runner, Unexplained};
@@ -37,6 +37,8 @@ pub struct Judged {
     pub case: Option<Case>,
     /// Why the rule of the case says nothing.
     pub unknown: Option<String>,
+    /// What other rules say of the same calls.
+    pub twins: Vec<(Case, Judgement)>,
 }
 
 /// What a case costs beside its own time.
@@ -69,6 +71,8 @@ pub struct Manner<'a> {
     pub until: Option<Instant>,
     /// Subjects that are known to take long: their silence is no trouble.
     pub slow: &'a BTreeSet<Subject>,
+    /// Cases that make the same calls for another rule, by the place of the one that is performed for them all.
+    pub twins: &'a BTreeMap<usize, Vec<Case>>,
 }
 
 /// How many cases of a round stand in one part. It depends on nothing but the round, so that the parts are the same
@@ -117,6 +121,7 @@ fn perform_shard(
     let runtime = runtime.expect("a thread that just started can wait");
     let mut bench = Bench {
         manner,
+        offset,
         judged: BTreeMap::new(),
         trouble: BTreeMap::new(),
         instructive: instructive(cases),
@@ -197,6 +202,8 @@ impl Tally {
 /// Judges each recording as it comes, so that none is kept.
 struct Bench<'a> {
     manner: &'a Manner<'a>,
+    /// Where the part begins in the round.
+    offset: usize,
     judged: BTreeMap<usize, Judged>,
     trouble: BTreeMap<Subject, Tally>,
     /// Cases that are learned from.
@@ -244,8 +251,11 @@ impl Foreman for Bench<'_> {
             shown.then(|| "it shows the server's environment, secrets included, as it says".to_owned());
         let notes = notes.into_iter().collect();
         let unknown = judgement.unknown;
+        let twins = self.manner.twins.get(&(self.offset + index)).into_iter().flatten();
+        let twins = twins.map(|twin| (twin.clone(), weigh(twin, &recording, &seen, context))).collect();
         let kept = (!charges.is_empty()).then(|| case.clone());
-        self.judged.insert(index, Judged { answer, charges, lessons, notes, trouble, case: kept, unknown });
+        self.judged
+            .insert(index, Judged { answer, charges, lessons, notes, trouble, case: kept, unknown, twins });
     }
 }
 

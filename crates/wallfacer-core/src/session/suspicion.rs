@@ -42,10 +42,12 @@ impl Suspicions {
         }
     }
 
-    /// Takes all that wait, the gravest first, else in the order of cases.
+    /// Takes all that wait, the gravest first, else in the order of cases; what costs whole time limits comes last.
     pub fn take(&mut self) -> Vec<Suspicion> {
         let mut taken = std::mem::take(&mut self.waiting);
-        taken.sort_by_key(|suspicion| Reverse(suspicion.charge.kind.default_severity()));
+        taken.sort_by_key(|Suspicion { charge, .. }| {
+            (matches!(charge.kind, Kind::Hang { .. }), Reverse(charge.kind.default_severity()))
+        });
         taken
     }
 

@@ -1,0 +1,75 @@
+//! `property`, `suggest` and `coverage`: rules on a running server, and which of them fit it.
+
+use crate::world::World;
+
+const RULES: &str = include_str!("../../src/demo/invariants.yaml");
+
+#[test]
+fn the_rules_of_the_demo_find_its_two_bugs_small_and_again() {
+    let world = World::new().with("rules.yaml", RULES);
+    let found = world.run(&["property", "rules.yaml", "--demo", "--format", "json"]);
+    assert_eq!(found.code, Some(1), "{found}");
+    let document = found.json();
+    let findings = document["findings"].as_array().unwrap();
+    let kinds: Vec<_> = findings.iter().map(|finding| finding["kind"]["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["state_leak", "property_failure"]);
+    let smallest = &findings[1]["repro"]["replayable"]["case"]["steps"][0]["call"]["params"]["arguments"];
+    assert_eq!(*smallest, serde_json::json!({ "price": 1, "percent": 51 }));
+    for finding in findings {
+        let again = world.run(&["replay", finding["id"].as_str().unwrap()]);
+        assert!(again.stdout.contains("STILL FAILS"), "{again}");
+    }
+}
+
+#[test]
+fn a_crash_does_not_satisfy_a_rule_that_wants_an_error() {
+    let rules = "version: 4\ninvariants:\n  - { name: divide.refuses_zero, tool: divide, fixed: { a: 1, b: 0 }, \
+                 assert: [{ kind: equals, lhs: $.response.isError, rhs: true }] }\n";
+    let world = World::new().with("rules.yaml", rules);
+    let found = world.run(&["property", "rules.yaml", "--demo", "--format", "json"]).json();
+    let findings = found["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{found}");
+    assert_eq!(findings[0]["kind"]["type"], "crash");
+    assert_eq!(found["not_tested"][0]["what"], "divide.refuses_zero");
+}
+
+#[test]
+fn a_rule_about_descriptions_makes_no_call() {
+    let rules = "version: 4\nfor_each_tool:\n  - name: \"long.{{tool}}\"\n    apply: { fixed: {}, assert: \
+                 [{ kind: length_at_least, path: $.tool.description, value: 1 }] }\n";
+    let world = World::new().with("rules.yaml", rules);
+    let outcome = world.run(&["property", "rules.yaml", "--demo", "--format", "json"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert_eq!(outcome.json()["summary"]["calls"], 0);
+}
+
+#[test]
+fn without_rules_there_is_nothing_to_try() {
+    let outcome = World::new().run(&["property", "--demo"]);
+    outcome.assert_fails(2);
+    assert!(outcome.stderr.contains("name a rule file"), "{outcome}");
+}
+
+#[test]
+fn suggestions_are_told_with_reasons_and_written_where_they_load() {
+    let world = World::new();
+    let told = world.run(&["suggest", "--demo", "--format", "json"]);
+    told.assert_succeeds();
+    assert!(!told.json()["suggestions"].as_array().unwrap().is_empty(), "{told}");
+    let written = world.run(&["suggest", "--demo", "--write"]);
+    assert!(written.code == Some(0) && written.stderr.contains("added to"), "{written}");
+    world.run(&["pack", "list"]).assert_succeeds();
+    let again = world.run(&["suggest", "--demo", "--write", "--format", "toml"]);
+    assert_eq!((again.code, again.stdout.as_str()), (Some(0), ""), "{again}");
+}
+
+#[test]
+fn coverage_tells_which_tools_are_reached() {
+    let world = World::new();
+    let all = world.run(&["coverage", "--demo", "--strict"]);
+    all.assert_succeeds();
+    assert!(all.stdout.contains("tool-quality"), "{all}");
+    let few = world.run(&["coverage", "--demo", "--strict", "--pack", "rate-limit"]);
+    assert_eq!(few.code, Some(3), "{few}");
+    assert!(few.stdout.contains("No pack reaches: divide"), "{few}");
+}
