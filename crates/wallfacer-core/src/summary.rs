@@ -256,6 +256,17 @@ impl Run {
         self.flaky.extend(referenced(flaky));
     }
 
+    /// Adds what a step of watching came to. That a tool never succeeded is told by the steps that try harder.
+    pub fn add_watching(&mut self, watched: Run) {
+        self.lives += watched.lives;
+        self.server.standing = watched.server.standing;
+        self.findings.extend(watched.findings);
+        self.flaky.extend(watched.flaky);
+        self.notes.extend(watched.notes);
+        let of_tool = |not: &NotTested| watched.tools.contains_key(&not.what);
+        self.not_tested.extend(watched.not_tested.into_iter().filter(|not| !of_tool(not)));
+    }
+
     /// Weighs every finding as the user wants it, and puts the gravest first.
     pub fn weigh(&mut self, settings: &Settings) {
         for finding in self.findings.iter_mut().chain(&mut self.flaky) {

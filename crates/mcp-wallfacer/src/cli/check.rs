@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use wallfacer_core::findings::rfc3339;
 use wallfacer_core::session::{CheckOptions, check};
 
+use super::behave;
 use super::conclude::{conclude, failure};
 use super::effort::EffortArgs;
 use super::keeping::Keeping;
@@ -43,6 +44,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         command: "check",
         started: rfc3339(SystemTime::now()),
         fuzz,
+        noise: behave::noise(),
         shelf: pack::shelf(&working_directory()?)?,
         parameters: chosen.settings.packs.clone(),
         rules: args.target.own_rules()?,

@@ -7,6 +7,7 @@ use wallfacer_core::findings::{BASELINE_NAME, Baseline, rfc3339};
 use wallfacer_core::session::{CheckOptions, check};
 use wallfacer_core::summary::Run;
 
+use super::behave;
 use super::conclude::{conclude, failure};
 use super::effort::EffortArgs;
 use super::keeping::Keeping;
@@ -56,6 +57,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         command: "ci",
         started: rfc3339(SystemTime::now()),
         fuzz,
+        noise: behave::noise(),
         shelf: pack::shelf(&working_directory()?)?,
         parameters: chosen.settings.packs.clone(),
         rules: args.target.own_rules()?,

@@ -1,6 +1,7 @@
 //! The built command in, what its user sees out: both streams, the exit code, and what is left on disk and running.
 
 mod bad_input;
+mod behave;
 mod check;
 mod ci;
 mod corpus;
@@ -8,6 +9,7 @@ mod diff;
 mod doctor;
 mod fuzz;
 mod init;
+mod lock;
 mod network;
 mod orphans;
 mod pack;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use wallfacer_rules::{Shelf, ToolShape, suggest};
 
+use super::behave::{BehaveError, BehaveOptions, behave};
 use super::examine::examine;
 use super::fuzz::{FuzzError, FuzzOptions, fuzz};
 use super::injection::inject;
@@ -23,6 +24,8 @@ pub struct CheckOptions {
     pub started: String,
     /// Its budget is that of the whole run.
     pub fuzz: FuzzOptions,
+    /// Further lines of noise.
+    pub noise: Vec<String>,
     /// The packs among which those that fit are tried.
     pub shelf: Shelf,
     /// Parameters of packs, by pack.
@@ -32,10 +35,14 @@ pub struct CheckOptions {
 }
 
 /// What follows the look, in this order. Each adds to the run, and has the time that those before it left.
-const STEPS: [(&str, Perform); 3] =
-    [("injection", penetrate), ("rules", try_rules), ("fuzz", exercise)];
+const STEPS: [(&str, Perform); 4] =
+    [("behave", watch), ("injection", penetrate), ("rules", try_rules), ("fuzz", exercise)];
 /// Part of the budget for injections.
 const INJECTION_SHARE: f64 = 0.45;
+/// Part of the budget for watching.
+const WATCHING_SHARE: f64 = 0.25;
+/// Calls of each tool that are watched.
+const WATCHED_CALLS: usize = 4;
 /// Part of the budget for rules.
 const RULES_SHARE: f64 = 0.4;
 /// Inputs of a rule that names no number.
@@ -100,6 +107,34 @@ fn look(
     run.notes.extend(remarks(&seen).into_iter().map(|text| Note { tool: None, text }));
     run.steps.push(StepDone { name: "look", took: begun.elapsed() });
     Ok(run)
+}
+
+/// What the tools do to the world; only where it is a world that nothing leaves.
+fn watch(work: &mut Work<'_>) -> Result<(), FuzzError> {
+    if !work.run.server.standing.is_harmless() {
+        return Ok(());
+    }
+    let CheckOptions { fuzz, .. } = work.options;
+    let options = BehaveOptions {
+        command: work.options.command,
+        started: String::new(),
+        seed: fuzz.seed,
+        calls: WATCHED_CALLS,
+        include: fuzz.include.clone(),
+        exclude: fuzz.exclude.clone(),
+        destructive: fuzz.destructive.clone(),
+        budget: fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()).mul_f64(WATCHING_SHARE)),
+        noise: work.options.noise.clone(),
+    };
+    match behave(work.connector.clone(), &options, &mut |_, _| {}, work.listener) {
+        Ok(watched) => work.run.add_watching(watched.run),
+        Err(BehaveError::Fuzz(error)) => return Err(error),
+        Err(BehaveError::Noise(error)) => {
+            let what = "effects on files, network and other programs".to_owned();
+            work.run.not_tested.push(NotTested { what, why: error.to_string() });
+        }
+    }
+    Ok(())
 }
 
 /// The rules that are given, and those of the packs that fit.
