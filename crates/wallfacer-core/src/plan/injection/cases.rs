@@ -1,5 +1,7 @@
 //! A tool, what is known of it and the ground in, cases out: each puts one payload into one place of one call.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::aim::{Escape, Injection};
@@ -20,13 +22,14 @@ const PLAIN_FIRST: usize = 4;
 /// Cases of one tool, the likeliest first.
 pub fn injection_cases(tool: &Tool, known: &Known, ground: &Ground, seed: u64) -> Vec<Case> {
     let mut ranked: Vec<((u8, usize, usize), Case)> = Vec::new();
+    let mut made: BTreeSet<String> = BTreeSet::new();
     for (number, base) in bases(tool, known, ground).iter().enumerate() {
         for place in places(base).into_iter().filter(|place| !is_choice(tool, top(&place.at))) {
             for (after, list) in payloads(tool, &place, known, ground, seed) {
                 for (variant, payload) in list.into_iter().enumerate() {
                     let rank = (payload.rank, after + variant + number, number);
                     let case = case(tool, base, &place, payload, seed);
-                    if !ranked.iter().any(|(_, made)| *made == case) {
+                    if made.insert(serde_json::to_string(&case).unwrap_or_default()) {
                         ranked.push((rank, case));
                     }
                 }
@@ -109,7 +112,6 @@ mod tests {
     use crate::plan::Aim;
     use crate::world::DeclaredBy;
     use serde_json::json;
-    use std::collections::BTreeSet;
 
     fn tool(name: &str, annotations: Value) -> Tool {
         let schema = json!({
