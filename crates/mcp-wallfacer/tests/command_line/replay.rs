@@ -108,7 +108,8 @@ fn a_destructive_tool_is_not_called_unless_that_is_allowed() {
     assert_eq!(held.code, Some(3), "{held}");
     assert!(!world.files().contains("calls"), "nothing was called");
     assert_shown("replay of a destructive tool", &held);
-    let minimized = world.run(&["corpus", "minimize", OLD_ID, "--sandbox", "off", "--", "dice", "wipe_all", "1"]);
+    let minimized =
+        world.run(&["corpus", "minimize", OLD_ID, "--sandbox", "off", "--", "dice", "wipe_all", "1"]);
     assert_eq!(minimized.code, Some(3), "{minimized}");
     assert!(!world.files().contains("calls"), "nothing was called");
     let world = world.with("wallfacer.toml", "[allow_destructive]\ntools = [\"wipe_all\"]\n");

@@ -8,9 +8,9 @@ mod json;
 mod look;
 mod sarif;
 mod sent;
-mod trace;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 pub use behaved::behaved;
 pub use document::{document, report_schema};

@@ -28,7 +28,9 @@ impl Stage {
     /// # Panics
     /// When the flaw has no scene; a test looks that each has.
     pub fn new(part: &Part) -> Stage {
-        let scene = super::find(&part.flaw).or_else(|| behaviours::find(&part.flaw)).expect("every flaw of the table has its scene");
+        let scene = super::find(&part.flaw)
+            .or_else(|| behaviours::find(&part.flaw))
+            .expect("every flaw of the table has its scene");
         let names = Names(part.rename.map(Renaming::new));
         let shown = scene.tools.iter().map(|tool| names.tool(&tool.declared)).collect();
         Stage { scene, shown, flawed: !part.fixed, names, world: World::default() }
