@@ -36,18 +36,18 @@ static INJECTIONS: &[Injection] = &[
     row(
         "option-of-program",
         "Hands a value to a program that may take it for an option.",
-        &[high("show_entry")],
+        &[critical("show_entry")],
     ),
-    row("path-unchecked", "Reads any path, though it was given a directory.", &[high("read_page")]),
+    row("path-unchecked", "Reads any path, though it was given a directory.", &[critical("read_page")]),
     row(
         "path-by-prefix",
         "Compares paths as texts, so that a sibling with the same beginning passes.",
-        &[high("read_page")],
+        &[critical("read_page")],
     ),
-    row("link-followed", "Follows links that lead out of its directory.", &[high("read_page")]),
-    row("file-made-outside", "Writes wherever it is told.", &[high("save_page")]),
+    row("link-followed", "Follows links that lead out of its directory.", &[critical("read_page")]),
+    row("file-made-outside", "Writes wherever it is told.", &[critical("save_page")]),
     row("request-to-inner-address", "Fetches any address.", &[medium("injection", "fetch_page")]),
-    row("statement-that-writes", "Says that it only reads, and writes.", &[high("query_pages")]),
+    row("statement-that-writes", "Says that it only reads, and writes.", &[critical("query_pages")]),
     row(
         "time-runs-away",
         "Looks at a text from each of its letters to the end.",
@@ -67,10 +67,6 @@ const fn row(name: &'static str, about: &'static str, expected: &'static [Expect
 
 const fn critical(tool: &'static str) -> Expect {
     Expect { kind: "injection", tool: Some(tool), severity: "critical" }
-}
-
-const fn high(tool: &'static str) -> Expect {
-    Expect { kind: "injection", tool: Some(tool), severity: "high" }
 }
 
 const fn medium(kind: &'static str, tool: &'static str) -> Expect {

@@ -60,8 +60,8 @@ impl NoInjection {
         charge.references = vec![Reference { kind: ReferenceKind::Cwe, text: weakness.to_owned() }];
         charge.severity = match aim {
             Aim::Connect { meant: true, .. } => Some(Severity::Medium),
-            Aim::Execute { .. } | Aim::Connect { .. } => None,
-            Aim::Pass { .. } | Aim::Reach { .. } | Aim::Change { .. } | Aim::Grow => Some(Severity::High),
+            Aim::Grow => Some(Severity::High),
+            _ => None,
         };
         if matches!(aim, Aim::Connect { meant: true, .. }) {
             charge.details =
