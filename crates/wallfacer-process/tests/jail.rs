@@ -434,7 +434,8 @@ for address in (('93.184.216.34', 80), ('127.0.0.1', 81)):
     except OSError as error: print(error.strerror, flush=True)
 server = socket.create_server(('127.0.0.1', 8080))
 print('listening', flush=True)
-server.accept()[0].sendall(b'from inside')";
+server.accept()[0].sendall(b'from inside')
+input()";
     let spec = home.jailed(python(&format!("input()\n{script}")));
     let (process, mut stdio) = Process::start(&spec).unwrap();
     let opener = process.opener().unwrap();
