@@ -99,7 +99,7 @@ pub enum Plant {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
-    /// Every address is local, and nobody listens but whom [`Opener`](crate::Opener) lets listen.
+    /// Every address is local, and nobody listens but whom [`Opener`] lets listen.
     Sink,
     /// Loopback and nothing else.
     Deny,
