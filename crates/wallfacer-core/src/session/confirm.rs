@@ -136,7 +136,10 @@ impl Inquiry<'_> {
     ) -> Result<Tried, ConnectError> {
         let mut reproduced = Reproduced { k: 0, n: TRIES };
         let mut proven = None;
-        for _ in 0..TRIES {
+        for attempt in 0..TRIES {
+            // Once twice the time did not help, the plain limit is enough to see it again.
+            let plain = self.runner.patience().stretched(1);
+            let patience = if hang && attempt > 0 { &plain } else { patience };
             if self.is_over_in(if hang { patience.plain() } else { Duration::ZERO }) {
                 return Ok(Tried::OutOfTime);
             }
@@ -211,8 +214,8 @@ impl Inquiry<'_> {
     /// When the making smaller of a case has to end.
     fn minimising_until(&self) -> Instant {
         let time = MINIMISING.min(self.runner.patience().plain() * MINIMISING_CALLS);
-        // Half of what is left is for the other suspicions.
-        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()) / 2);
+        // Most of what is left is for the other suspicions.
+        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()) / 6);
         Instant::now() + left.map_or(time, |left| left.min(time))
     }
 
