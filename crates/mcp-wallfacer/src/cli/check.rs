@@ -1,20 +1,13 @@
 //! `check`: a look at the server and every test that is safe, within one budget.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use wallfacer_core::findings::rfc3339;
-use wallfacer_core::session::{CheckOptions, check};
-
-use super::behave;
-use super::conclude::{conclude, failure};
+use super::checking::{Asked, Checked, perform};
+use super::conclude::conclude;
 use super::effort::EffortArgs;
-use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat};
-use super::pack;
-use super::redaction::Redaction;
-use super::store::Store;
-use super::target::{TargetArgs, working_directory};
+use super::target::TargetArgs;
 use super::units;
 use crate::exit::{Exit, Failure};
 
@@ -35,26 +28,8 @@ pub struct Args {
 
 pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     args.output.check()?;
-    let chosen = args.target.choose(config)?;
-    let redaction = Redaction::new(chosen.connector.target().secrets());
-    let store = Store::new(&chosen, &args.target, config)?;
-    let mut fuzz = args.effort.options(&chosen, Some(args.budget))?;
-    fuzz.stored = store.stored_cases();
-    let options = CheckOptions {
-        command: "check",
-        started: rfc3339(SystemTime::now()),
-        fuzz,
-        noise: behave::noise(),
-        shelf: pack::shelf(&working_directory()?)?,
-        parameters: chosen.settings.packs.clone(),
-        rules: args.target.own_rules()?,
-    };
-    let listeners = args.output.listeners(&redaction)?;
-    let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
-    let run = check(chosen.connector, &options, &mut keeping);
-    keeping.listeners.finish();
-    let mut run = run.map_err(|error| redaction.of_failure(failure(error)))?;
-    run.weigh(&chosen.settings);
-    store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
-    conclude(&run, args.effort.severity_threshold, chosen.source, &args.output, &redaction)
+    let Args { target, effort, budget, output } = args;
+    let asked = Asked { command: "check", target, effort, budget: *budget, iterations: None, output };
+    let Checked { run, source, redaction } = perform(&asked, config)?;
+    conclude(&run, effort.severity_threshold, source, output, &redaction)
 }

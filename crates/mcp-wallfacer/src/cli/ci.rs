@@ -1,21 +1,16 @@
 //! `ci`: the same cases each time, known failures first, held against what was accepted.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use wallfacer_core::findings::{BASELINE_NAME, Baseline, rfc3339};
-use wallfacer_core::session::{CheckOptions, check};
+use wallfacer_core::findings::{BASELINE_NAME, Baseline};
 use wallfacer_core::summary::Run;
 
-use super::behave;
-use super::conclude::{conclude, failure};
+use super::checking::{Asked, Checked, perform};
+use super::conclude::conclude;
 use super::effort::EffortArgs;
-use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat, cannot_write};
-use super::pack;
-use super::redaction::Redaction;
-use super::store::Store;
-use super::target::{TargetArgs, working_directory};
+use super::target::TargetArgs;
 use super::units;
 use crate::exit::{Exit, Failure, without_number};
 use crate::terminal;
@@ -47,28 +42,10 @@ pub struct Args {
 pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     args.output.check()?;
     let mut baseline = read_baseline(args.baseline.as_deref())?;
-    let chosen = args.target.choose(config)?;
-    let redaction = Redaction::new(chosen.connector.target().secrets());
-    let store = Store::new(&chosen, &args.target, config)?;
-    let mut fuzz = args.effort.options(&chosen, Some(args.budget))?;
-    fuzz.iterations = args.iterations;
-    fuzz.stored = store.stored_cases();
-    let options = CheckOptions {
-        command: "ci",
-        started: rfc3339(SystemTime::now()),
-        fuzz,
-        noise: behave::noise(),
-        shelf: pack::shelf(&working_directory()?)?,
-        parameters: chosen.settings.packs.clone(),
-        rules: args.target.own_rules()?,
-    };
-    let listeners = args.output.listeners(&redaction)?;
-    let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
-    let run = check(chosen.connector, &options, &mut keeping);
-    keeping.listeners.finish();
-    let mut run = run.map_err(|error| redaction.of_failure(failure(error)))?;
-    run.weigh(&chosen.settings);
-    store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
+    let Args { target, effort, budget, iterations, output, .. } = args;
+    let iterations = Some(*iterations);
+    let asked = Asked { command: "ci", target, effort, budget: *budget, iterations, output };
+    let Checked { mut run, source, redaction } = perform(&asked, config)?;
     if let Some(reason) = &args.accept {
         accept(&mut baseline, &run, reason, args.baseline.as_deref())?;
     }
@@ -77,7 +54,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         // What was left out on purpose was not looked for.
         run.stale.clear();
     }
-    conclude(&run, args.effort.severity_threshold, chosen.source, &args.output, &redaction)
+    conclude(&run, effort.severity_threshold, source, output, &redaction)
 }
 
 /// A file that is asked for must be there; the usual one need not.

@@ -3,6 +3,7 @@
 mod again;
 mod behave;
 mod check;
+mod checking;
 mod ci;
 mod conclude;
 mod corpus;
