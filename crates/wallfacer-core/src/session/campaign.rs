@@ -24,8 +24,8 @@ use crate::wire::{ConnectError, Server};
 
 /// Part of the budget that is kept for confirming what was found.
 const KEPT_FOR_CONFIRMING: f64 = 0.35;
-/// Part of the time left that may be spent on confirming between two rounds; the rest is looked into at the end.
-const CONFIRMING_SHARE: f64 = 0.3;
+/// Part of the time left that may be spent on confirming between two rounds: what is suspected goes before what is not tried.
+const CONFIRMING_SHARE: f64 = 0.9;
 /// Part of the budget for the cases of one round that are known to be slow.
 const SLOW_SHARE: f64 = 0.1;
 /// Rounds in which a tool may be given up before it is left alone.
