@@ -1,0 +1,171 @@
+//! A target in; the process started or the address reached, and a channel to it out.
+
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt;
+use tokio::time::Instant;
+use wallfacer_process::{Process, Spec, Stdio as Pipes};
+
+use super::{Connector, WORDS};
+use crate::target::{Command, Endpoint, Era, Net, Reach, Version};
+use crate::wire::connection::{Channel, Connection};
+use crate::wire::dialect::Dialect;
+use crate::wire::error::ConnectError;
+use crate::wire::fault::{Fault, Faults};
+use crate::wire::http::{Address, Ended, Http, Style, What};
+use crate::wire::sample::{last_lines, sample, shortened};
+use crate::wire::stdio::Stdio;
+use crate::world::{Vigil, Way, way_to};
+
+/// Between two looks whether a server that we started listens yet.
+const PORT_PAUSE: Duration = Duration::from_millis(20);
+/// A server that we have just ended may need so long to let go of its port; whatever holds it longer is another.
+const PORT_RELEASE: Duration = Duration::from_secs(1);
+
+impl Connector {
+    pub(super) async fn channel(&self, version: Version, style: Style) -> Result<Connection, ConnectError> {
+        let (channel, vigil) = match &self.target.reach {
+            Reach::Command(command) => {
+                let (process, pipes, vigil) = self.world.start(&self.spec(command))?;
+                (Channel::Stdio(Stdio::new(process, pipes, self.target.bounds.line_bytes)), vigil)
+            }
+            Reach::Url(endpoint) => {
+                let http = self.http(endpoint, version, style, Way::default()).await?;
+                (Channel::Http(Box::new(http), None), Vigil::none(self.world.remarks().to_vec()))
+            }
+            Reach::Both { command, endpoint } => {
+                let (process, vigil) = self.start_listener(command, endpoint).await?;
+                let http = self.http(endpoint, version, style, way_to(&process)).await?;
+                (Channel::Http(Box::new(http), Some(process)), vigil)
+            }
+        };
+        Ok(Connection::new(channel, vigil, Dialect::new(version), &self.target.bounds))
+    }
+
+    async fn http(
+        &self,
+        endpoint: &Endpoint,
+        version: Version,
+        style: Style,
+        way: Way,
+    ) -> Result<Http, ConnectError> {
+        let mut http = Http::new(endpoint, style, &self.target.bounds, way)?;
+        // Only the modern era names its version from the first request on.
+        if version.era() == Era::Modern {
+            http.agree(version);
+        }
+        if style == Style::LegacySse {
+            self.await_endpoint(&mut http).await?;
+        }
+        Ok(http)
+    }
+
+    /// The old transport opens with a stream whose first event says where to post.
+    async fn await_endpoint(&self, http: &mut Http) -> Result<(), ConnectError> {
+        let stream = http.listen();
+        let deadline = Instant::now() + self.target.timeouts.startup;
+        let server = self.name();
+        loop {
+            let arrival = match tokio::time::timeout_at(deadline, http.next()).await {
+                Ok(arrival) if arrival.exchange == stream => arrival.what,
+                Ok(_) => continue,
+                Err(_) => {
+                    let waited = self.target.timeouts.startup;
+                    let stderr = String::new();
+                    return Err(ConnectError::Silent { server, method: "GET", waited, stderr });
+                }
+            };
+            match arrival {
+                What::Event { name, incoming } if name.as_deref() == Some("endpoint") => {
+                    let reference = String::from_utf8_lossy(&incoming.bytes).into_owned();
+                    return http.set_endpoint(&reference).map_err(|_| {
+                        let shown = shortened(&reference, WORDS);
+                        let sample = format!("an `endpoint` that is no address of its own (`{shown}`)");
+                        ConnectError::Malformed { server, method: "GET", faults: Faults::default(), sample }
+                    });
+                }
+                What::Ended(Ended::Failed(error)) => return Err(error.into()),
+                What::Ended(Ended::Status { status, body }) => {
+                    return Err(ConnectError::HttpStatus { server, status, body: sample(&body) });
+                }
+                What::Ended(_) => {
+                    let mut faults = Faults::default();
+                    faults.add(Fault::BrokenStream);
+                    let sample = String::new();
+                    return Err(ConnectError::Malformed { server, method: "GET", faults, sample });
+                }
+                What::Head { .. } | What::Body(_) | What::Event { .. } => {}
+            }
+        }
+    }
+
+    pub(super) fn spec(&self, command: &Command) -> Spec {
+        Spec {
+            args: command.args.clone(),
+            env: command.environment.resolve(self.ambient.clone()),
+            cwd: command.cwd.clone(),
+            ..Spec::new(command.program.clone())
+        }
+    }
+
+    /// Starts a server that listens, and waits until it does.
+    async fn start_listener(
+        &self,
+        command: &Command,
+        endpoint: &Endpoint,
+    ) -> Result<(Process, Vigil), ConnectError> {
+        let address = Address::parse(&endpoint.url).map_err(|error| ConnectError::Setup(error.into()))?;
+        // In a network of its own every port is free.
+        if !self.world.has_walls() || self.target.sandbox.net == Net::Host {
+            self.await_free(&address).await?;
+        }
+        let (process, pipes, vigil) = self.world.start(&self.spec(command))?;
+        let way = way_to(&process);
+        tokio::spawn(drain(pipes));
+        let deadline = Instant::now() + self.target.timeouts.startup;
+        loop {
+            if listens(&address, &way, deadline).await {
+                return Ok((process, vigil));
+            }
+            let server = self.started_as();
+            tokio::select! {
+                ending = process.exited() => {
+                    let (ending, printed) = (Some(ending), String::new());
+                    let stderr = last_lines(&process.stderr().tail);
+                    return Err(ConnectError::Exited { server, ending, printed, stderr });
+                }
+                () = tokio::time::sleep(PORT_PAUSE) => {}
+            }
+            if Instant::now() >= deadline {
+                let stderr = last_lines(&process.stderr().tail);
+                let (url, waited) = (self.name(), self.target.timeouts.startup);
+                return Err(ConnectError::Deaf { server, url, waited, stderr });
+            }
+        }
+    }
+
+    /// What listens already would answer in the place of the server that is to be started.
+    async fn await_free(&self, address: &Address) -> Result<(), ConnectError> {
+        let deadline = Instant::now() + PORT_RELEASE;
+        while listens(address, &Way::default(), Instant::now() + PORT_RELEASE).await {
+            if Instant::now() >= deadline {
+                return Err(ConnectError::Taken { server: self.started_as(), url: self.name() });
+            }
+            tokio::time::sleep(PORT_PAUSE).await;
+        }
+        Ok(())
+    }
+}
+
+async fn listens(address: &Address, way: &Way, deadline: Instant) -> bool {
+    let connecting = way.connect(&address.host, address.port);
+    tokio::time::timeout_at(deadline, connecting).await.is_ok_and(|connected| connected.is_ok())
+}
+
+/// Reads what a listening server prints, so that it never blocks on it; its input stays open as long.
+async fn drain(mut pipes: Pipes) {
+    let mut buffer = [0; 4096];
+    while matches!(pipes.stdout.read(&mut buffer).await, Ok(count) if count > 0) {}
+    // Some servers end when their input does, so it is held until nothing holds the output either.
+    drop(pipes.stdin);
+}
