@@ -16,6 +16,8 @@ pub mod run;
 
 pub mod observe;
 
+pub mod learn;
+
 pub mod findings;
 
 pub mod judge;

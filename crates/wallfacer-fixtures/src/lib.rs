@@ -14,8 +14,12 @@
 //!
 //! `wallfacer-fixture injection NAME [--fixed] [--root DIRECTORY]` plays a server of the fourth table: each does what a
 //! payload says.
+//!
+//! `wallfacer-fixture change NAME [--fixed] …` plays a server of the fifth table: each exists in two versions, of which
+//! `--fixed` plays the earlier one.
 
 mod behaviour_table;
+mod change;
 mod expected;
 mod flaw;
 mod flaw_table;
@@ -26,6 +30,7 @@ mod renaming;
 mod table;
 
 pub use behaviour_table::behaviours;
+pub use change::{Change, changes};
 pub use expected::{Answer, Catalogue, Ending, Era, Expected, Fault, Mode, Start, Transport};
 pub use flaw::{Expect, Flaw};
 pub use flaw_table::flaws;

@@ -55,6 +55,7 @@ impl EffortArgs {
             protocol_frames: true,
             destructive: chosen.settings.destructive.clone(),
             stored: Vec::new(),
+            learned: None,
         })
     }
 

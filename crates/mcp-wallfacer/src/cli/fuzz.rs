@@ -116,6 +116,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         protocol_frames: args.protocol_frames,
         destructive: chosen.settings.destructive.clone(),
         stored: store.stored_cases(),
+        learned: None,
     };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;

@@ -9,6 +9,7 @@ mod conclude;
 mod corpus;
 mod coverage;
 mod diff;
+mod differential;
 mod doctor;
 mod dry_run;
 mod effort;
@@ -55,6 +56,7 @@ enum Command {
     Lock(Box<lock::Args>),
     Doctor(Box<doctor::Args>),
     Fuzz(Box<fuzz::Args>),
+    Differential(Box<differential::Args>),
     Property(Box<property::Args>),
     Suggest(Box<suggest::Args>),
     Coverage(Box<coverage::Args>),
@@ -87,6 +89,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
         Command::Lock(args) => lock::run(&args, cli.config.as_deref()),
         Command::Doctor(args) => doctor::run(&args, cli.config.as_deref()),
         Command::Fuzz(args) => fuzz::run(&args, cli.config.as_deref()),
+        Command::Differential(args) => differential::run(&args, cli.config.as_deref()),
         Command::Property(args) => property::run(&args, cli.config.as_deref()),
         Command::Suggest(args) => suggest::run(&args, cli.config.as_deref()),
         Command::Coverage(args) => coverage::run(&args, cli.config.as_deref()),

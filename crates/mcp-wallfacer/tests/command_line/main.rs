@@ -6,6 +6,7 @@ mod check;
 mod ci;
 mod corpus;
 mod diff;
+mod differential;
 mod doctor;
 mod fuzz;
 mod init;

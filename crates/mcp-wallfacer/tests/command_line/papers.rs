@@ -6,13 +6,14 @@ use std::process::{Command, Stdio};
 
 use crate::world::{World, assert_shown};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "check",
     "ci",
     "behave",
     "lock",
     "doctor",
     "fuzz",
+    "differential",
     "property",
     "suggest",
     "coverage",

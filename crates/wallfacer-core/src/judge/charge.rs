@@ -1,6 +1,7 @@
 //! What a check holds against a server, before it is confirmed.
 
 use crate::findings::{Cause, Evidence, Kind, Reference};
+use crate::plan::Measure;
 use crate::target::Severity;
 
 #[derive(Debug, Clone)]
@@ -16,12 +17,14 @@ pub struct Charge {
     pub references: Vec<Reference>,
     /// Where it weighs other than its kind.
     pub severity: Option<Severity>,
+    /// What it takes to judge it once more, where that is not what the server declares.
+    pub measure: Option<Box<Measure>>,
 }
 
 impl Charge {
     pub fn new(check: &'static str, kind: Kind, cause: Cause, message: String) -> Charge {
         let (details, evidence, references) = (String::new(), Vec::new(), Vec::new());
-        Charge { check, kind, cause, message, details, evidence, references, severity: None }
+        Charge { check, kind, cause, message, details, evidence, references, severity: None, measure: None }
     }
 
     pub fn with(mut self, label: &str, text: String) -> Charge {

@@ -10,8 +10,9 @@ use super::declared::Declared;
 use super::secrets::Secrets;
 use super::watched::Watched;
 use crate::catalogue::{Catalogue, Tool};
+use crate::learn::{Form, Learned};
 use crate::observe::Whose;
-use crate::plan::words;
+use crate::plan::{Measure, words};
 use crate::run::Taken;
 use crate::target::Version;
 
@@ -29,6 +30,10 @@ pub struct Context {
     pub marker: Value,
     /// What is planted, by the names that rules have for it; none where nothing can be.
     pub canary: Option<Value>,
+    /// The forms that answers had when they were learned, by tool.
+    pub habits: BTreeMap<String, Habit>,
+    /// Whether the spoken version has output schemas at all.
+    pub knows_output_schemas: bool,
 }
 
 /// One tool's declarations.
@@ -44,7 +49,14 @@ pub struct ToolFacts {
     pub listed: Value,
 }
 
-/// A declared output schema.
+/// A form that answers had, compiled.
+#[derive(Debug)]
+pub struct Habit {
+    pub form: Form,
+    pub validator: Output,
+}
+
+/// An output schema, declared or learned.
 #[derive(Debug)]
 pub enum Output {
     Compiled(Box<Validator>),
@@ -54,15 +66,11 @@ pub enum Output {
 
 impl Context {
     pub fn new(catalogue: &Catalogue, protocol: Version) -> Context {
+        // Output schemas came with 2025-06-18; on an older conversation they bind nobody.
+        let knows_output_schemas = protocol >= Version::V2025_06_18;
         let facts = |tool: &Tool| {
-            // Output schemas came with 2025-06-18; on an older conversation they bind nobody.
-            let declared = tool.output_schema.as_ref().filter(|_| protocol >= Version::V2025_06_18);
-            let output = declared.map(|schema| {
-                match jsonschema::options().should_validate_formats(false).build(schema) {
-                    Ok(validator) => Output::Compiled(Box::new(validator)),
-                    Err(error) => Output::Unusable(error.to_string()),
-                }
-            });
+            let declared = tool.output_schema.as_ref().filter(|_| knows_output_schemas);
+            let output = declared.map(Output::compile);
             let listed = Value::Object(tool.listed.clone());
             (
                 tool.name.clone(),
@@ -75,7 +83,27 @@ impl Context {
             )
         };
         let tools = catalogue.tools.entries.iter().map(facts).collect();
-        Context { tools, ..Context::default() }
+        Context { tools, knows_output_schemas, ..Context::default() }
+    }
+
+    /// With the forms that answers had when they were learned.
+    pub fn with_learned(mut self, learned: &Learned) -> Context {
+        let forms = learned.tools.iter().filter_map(|(tool, entry)| Some((tool, entry.learned.clone()?)));
+        forms.for_each(|(tool, form)| self.learn(tool, form));
+        self
+    }
+
+    /// With what a stored case is held against.
+    pub fn with_measure(mut self, tool: &str, measure: &Measure) -> Context {
+        if let Measure::Learned { carrier, schema } = measure {
+            self.learn(tool, Form { carrier: *carrier, schema: schema.clone() });
+        }
+        self
+    }
+
+    fn learn(&mut self, tool: &str, form: Form) {
+        let validator = Output::compile(&form.schema);
+        self.habits.insert(tool.to_owned(), Habit { form, validator });
     }
 
     pub fn with_watched(self, watched: Watched) -> Context {
@@ -109,6 +137,15 @@ impl Context {
 
     pub fn shows_environment(&self, tool: &str) -> bool {
         self.tools.get(tool).is_some_and(|facts| facts.shows_environment)
+    }
+}
+
+impl Output {
+    fn compile(schema: &Value) -> Output {
+        match jsonschema::options().should_validate_formats(false).build(schema) {
+            Ok(validator) => Output::Compiled(Box::new(validator)),
+            Err(error) => Output::Unusable(error.to_string()),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod verdict;
 mod watched;
 
 pub use charge::Charge;
+pub use checks::reply::is_complete;
 pub use checks::{Failure, all, leak, proof, sequence_charge};
 pub use context::{Context, ToolFacts};
 pub use observations::observations;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::catalogue::{Catalogue, Tool};
+use crate::learn::sorted;
 use crate::observe::{Behaviour, Effects};
 use crate::wire::Server;
 
@@ -102,19 +103,6 @@ fn declared(tool: &Tool) -> Locked {
 fn hash(schema: &Value) -> String {
     let hash = blake3::hash(sorted(schema).to_string().as_bytes());
     hash.to_hex()[..HASH_LETTERS].to_owned()
-}
-
-/// With the keys of every object in order. Catalogues are read with a bound on their depth.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let ordered: BTreeMap<&String, Value> =
-                members.iter().map(|(key, value)| (key, sorted(value))).collect();
-            Value::Object(ordered.into_iter().map(|(key, value)| (key.clone(), value)).collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
-        other => other.clone(),
-    }
 }
 
 /// Kinds of places instead of paths, names instead of addresses, programs without arguments.

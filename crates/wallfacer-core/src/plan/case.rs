@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::claim::Claim;
 use super::frame::RawFrame;
 use super::injection::Injection;
+use super::measure::Measure;
 use super::payload;
 
 /// Steps to take on a fresh or a used server, and why.
@@ -19,6 +20,9 @@ pub struct Case {
     /// The rule that it is tried for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Box<Claim>>,
+    /// What it is held against, beside what the server declares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Box<Measure>>,
 }
 
 /// What of the server a case is about.
@@ -95,7 +99,15 @@ impl Case {
         let params =
             Map::from_iter([("name".to_owned(), Value::from(name)), ("arguments".to_owned(), arguments)]);
         let step = Step::Call { method: "tools/call".to_owned(), params };
-        Case { subject: Subject::Tool(name.to_owned()), intent, steps: vec![step], seed, claim: None }
+        let subject = Subject::Tool(name.to_owned());
+        Case { subject, intent, steps: vec![step], seed, claim: None, measure: None }
+    }
+
+    /// A case that is judged by what is said of a tool, and sends nothing.
+    pub fn listing(tool: &str, measure: Measure, seed: u64) -> Case {
+        let subject = Subject::Tool(tool.to_owned());
+        let measure = Some(Box::new(measure));
+        Case { subject, intent: Intent::Example, steps: Vec::new(), seed, claim: None, measure }
     }
 
     /// The one call that this case consists of, if it does.

@@ -52,6 +52,7 @@ pub fn static_case(rule: &Arc<Rule>, seed: u64) -> Case {
         steps: Vec::new(),
         seed,
         claim: Some(Box::new(Claim::of_rule(rule))),
+        measure: None,
     }
 }
 
@@ -69,6 +70,7 @@ pub fn sequence_case(sequence: &Arc<Sequence>, seed: u64) -> Case {
         steps: Vec::new(),
         seed,
         claim: Some(Box::new(Claim::of_sequence(sequence))),
+        measure: None,
     }
 }
 

@@ -7,7 +7,7 @@ use wallfacer_schema::Schema;
 
 use super::attempt::attempt;
 use super::confirm::{Confirmed, Inquiry};
-use super::fuzz::FuzzOptions;
+use super::fuzz::{FuzzError, FuzzOptions};
 use super::shard::{Judged, Manner, Part, perform_round, shard_size};
 use super::shared::Shared;
 use super::suspicion::{Suspicion, Suspicions};
@@ -15,6 +15,7 @@ use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
 use crate::findings::{Finding, Kind, Origin, Repro, Reproduced, ServerName, merge};
 use crate::judge::{Charge, Context, weigh};
+use crate::learn::Answers;
 use crate::observe::{Answer, observe};
 use crate::plan::{Case, Intent, Options, Planner, Step, Subject, held_back};
 use crate::run::{Recording, Runner};
@@ -79,6 +80,10 @@ pub struct Campaign<'a> {
     unknown: BTreeMap<String, String>,
     /// Rules and sequences that something was said of.
     judged: BTreeSet<String>,
+    /// What the answers of each tool have in common, where that is wanted.
+    pub answers: Option<BTreeMap<String, Answers>>,
+    /// Declarations that were held against earlier ones.
+    declarations: u64,
     lives: u64,
     out_of_time: bool,
 }
@@ -128,6 +133,8 @@ impl<'a> Campaign<'a> {
             only_rules: false,
             unknown: BTreeMap::new(),
             judged: BTreeSet::new(),
+            answers: None,
+            declarations: 0,
             lives: 1,
             out_of_time: false,
         }
@@ -162,7 +169,8 @@ impl<'a> Campaign<'a> {
     /// The stored failures that may be tried: one that calls a tool which is left out stays away.
     pub fn stored(&mut self, catalogue: &Catalogue) -> Vec<Case> {
         // Rules are tried where rules are given.
-        let unclaimed = self.options.stored.iter().filter(|case| case.claim.is_none());
+        let unclaimed =
+            self.options.stored.iter().filter(|case| case.claim.is_none() && !case.steps.is_empty());
         let (tried, left): (Vec<&Case>, Vec<&Case>) = unclaimed.partition(|case| {
             let mut called = case.called_tools();
             called.all(|name| {
@@ -261,7 +269,7 @@ impl<'a> Campaign<'a> {
             notes: self.notes.into_iter().collect(),
             not_tested: self.not_tested.into_iter().collect(),
             out_of_time,
-            rules_judged: self.judged.len() as u64,
+            rules_judged: self.judged.len() as u64 + self.declarations,
         }
     }
 
@@ -312,15 +320,48 @@ impl<'a> Campaign<'a> {
             let again = judged.filter(|again| !again.charges.is_empty()).count();
             self.note_ruling(case, first.unknown);
             let (k, n) = (again as u32, contexts.len() as u32 - 1);
-            for charge in first.charges {
-                let confirmed = Confirmed::Finding {
-                    charge: Box::new(charge.clone()),
-                    case: case.clone(),
-                    reproduced: Reproduced { k, n },
-                };
-                let suspicion = Suspicion { case: case.clone(), charge, before: Vec::new() };
-                self.take_confirmed(confirmed, suspicion, listener);
-            }
+            self.take_listed(case, first.charges, Reproduced { k, n }, listener);
+        }
+    }
+
+    /// Judges what the server declares. It is asked again only where something is not in order.
+    pub fn judge_declarations(
+        &mut self,
+        cases: &[Case],
+        first: &Context,
+        again: &dyn Fn() -> Result<Vec<Context>, FuzzError>,
+        listener: &mut dyn Listener,
+    ) -> Result<(), FuzzError> {
+        let nothing = Recording { steps: Vec::new(), stderr: None };
+        let seen = observe(&nothing);
+        let judge = |case: &Case, context: &Context| weigh(case, &nothing, &seen, context).charges;
+        let broken = cases.iter().map(|case| (case, judge(case, first)));
+        let broken: Vec<_> = broken.filter(|(_, charges)| !charges.is_empty()).collect();
+        self.declarations += cases.len() as u64;
+        if broken.is_empty() {
+            return Ok(());
+        }
+        let contexts = again()?;
+        self.lives += contexts.len() as u64;
+        for (case, charges) in broken {
+            let k = contexts.iter().filter(|context| !judge(case, context).is_empty()).count() as u32;
+            self.take_listed(case, charges, Reproduced { k, n: contexts.len() as u32 }, listener);
+        }
+        Ok(())
+    }
+
+    fn take_listed(
+        &mut self,
+        case: &Case,
+        charges: Vec<Charge>,
+        reproduced: Reproduced,
+        listener: &mut dyn Listener,
+    ) {
+        for charge in charges {
+            let made = Box::new(charge.clone());
+            let confirmed = Confirmed::Finding { charge: made, case: case.clone(), reproduced };
+            let suspicion = Suspicion { case: case.clone(), charge, before: Vec::new() };
+            self.take_confirmed(confirmed, suspicion, listener);
         }
     }
 
@@ -336,6 +377,20 @@ impl<'a> Campaign<'a> {
 
     pub fn may_call_none(&self) -> bool {
         self.chosen.is_empty()
+    }
+
+    /// The names of the tools that are tried.
+    pub fn chosen_names(&self) -> Vec<String> {
+        self.chosen.iter().map(|tool| tool.name.clone()).collect()
+    }
+
+    /// Nothing can be said of this, and why.
+    pub fn leave_out(&mut self, what: &str, why: &str) {
+        self.not_tested.insert(NotTested { what: what.to_owned(), why: why.to_owned() });
+    }
+
+    pub fn note(&mut self, tool: Option<&str>, text: String) {
+        self.notes.insert(Note { tool: tool.map(str::to_owned), text });
     }
 
     pub fn schemas(&self) -> &BTreeMap<String, Schema> {
@@ -426,6 +481,7 @@ impl<'a> Campaign<'a> {
             until,
             slow: &slow,
             twins: &twins,
+            learns: self.answers.is_some(),
         };
         for part in perform_round(&cases, field.runner, &manner)? {
             self.take_part(part, &cases, planner.as_deref_mut());
@@ -470,6 +526,11 @@ impl<'a> Campaign<'a> {
             if valid && completed && case.single_call().is_some() {
                 self.good.entry(tool.to_owned()).or_insert_with(|| case.clone());
             }
+        }
+        if let (Some(answers), Some(sight), Some(tool)) =
+            (&mut self.answers, judged.sight, case.subject.tool())
+        {
+            answers.entry(tool.to_owned()).or_default().add(sight);
         }
         if let Some(planner) = planner {
             match judged.answer {
@@ -604,7 +665,7 @@ impl<'a> Campaign<'a> {
             Intent::Frame(name) => format!("{} after a frame of ours: {name}", charge.message),
             _ => charge.message.clone(),
         };
-        let kept = without_idle_claim(case, charge);
+        let kept = as_stored(case, charge);
         let mut finding = Finding::new(&origin, charge.kind.clone(), &message, Repro::new(&kept, original));
         finding.severity = charge.severity.unwrap_or(finding.severity);
         finding.details = charge.details.clone();
@@ -655,11 +716,13 @@ fn paired(cases: &[Case]) -> (Vec<Case>, BTreeMap<usize, Vec<Case>>) {
     (firsts, twins)
 }
 
-/// What goes wrong whatever the rule says is shown without the rule.
-fn without_idle_claim(case: &Case, charge: &Charge) -> Case {
+/// What goes wrong whatever the rule says is shown without the rule; what is held against something else, with it.
+fn as_stored(case: &Case, charge: &Charge) -> Case {
     let about_rule = matches!(charge.kind, Kind::PropertyFailure { .. });
     let plays = case.claim.as_ref().is_some_and(|claim| claim.sequence().is_some());
-    Case { claim: case.claim.clone().filter(|_| about_rule || plays), ..case.clone() }
+    let claim = case.claim.clone().filter(|_| about_rule || plays);
+    let measure = charge.measure.clone().or_else(|| case.measure.clone());
+    Case { claim, measure, ..case.clone() }
 }
 
 fn is_offer(subject: &Subject) -> bool {

@@ -119,7 +119,9 @@ impl Inquiry<'_> {
                 None => case.clone(),
             },
             Some(schema) if reproduced.always() && self.minimise => {
-                self.minimise(case, &wanted, schema, &patience).await?
+                // What is learned is learned of valid calls, and holds for no others.
+                let class = if charge.measure.is_some() { Class::Valid } else { Class::Any };
+                self.minimise(case, &wanted, (schema, class), &patience).await?
             }
             _ => case.clone(),
         };
@@ -300,12 +302,12 @@ impl Inquiry<'_> {
         &mut self,
         case: &Case,
         wanted: &FindingId,
-        schema: &Schema,
+        (schema, class): (&Schema, Class),
         patience: &Patience,
     ) -> Result<Case, ConnectError> {
         let Some(arguments) = case.arguments() else { return Ok(case.clone()) };
         let until = self.minimising_until();
-        let mut shrinker = Shrinker::new(schema, arguments.clone(), Class::Any);
+        let mut shrinker = Shrinker::new(schema, arguments.clone(), class);
         let mut smallest = case.clone();
         for _ in 0..MAX_PROPOSALS {
             let Some(proposal) = shrinker.next() else { break };

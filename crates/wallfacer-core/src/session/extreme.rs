@@ -44,7 +44,8 @@ impl Extreme {
         };
         let params = Map::from_iter([("padding".to_owned(), padding)]);
         let steps = vec![Step::Call { method: method.to_owned(), params }];
-        Case { subject: Subject::Server, intent: Intent::Frame(name.to_owned()), steps, seed, claim: None }
+        let intent = Intent::Frame(name.to_owned());
+        Case { subject: Subject::Server, intent, steps, seed, claim: None, measure: None }
     }
 }
 

@@ -1,13 +1,16 @@
 //! Exercise everything that a server offers, decide what is a bug, and keep each bug once, small, and proven.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use globset::GlobSet;
 
 use super::campaign::{Campaign, Field};
+use super::differential::hold_declarations;
 use crate::catalogue::{Catalogue, discover};
 use crate::event::{Event, Listener};
 use crate::judge::{Context, Secrets};
+use crate::learn::Learned;
 use crate::plan::{Case, Mode, offer_cases, protocol_cases};
 use crate::run::{Patience, Runner};
 use crate::summary::Fuzzed;
@@ -35,6 +38,16 @@ pub struct FuzzOptions {
     pub destructive: Destructive,
     /// Failures of earlier runs, which are tried before all else.
     pub stored: Vec<Case>,
+    /// What was learned of the server's answers, and written down.
+    pub learned: Option<Arc<Learned>>,
+}
+
+impl FuzzOptions {
+    /// Whether a tool is among those that somebody wants to hear of.
+    pub fn wants(&self, tool: &str) -> bool {
+        let included = self.include.as_ref().is_none_or(|include| include.is_match(tool));
+        included && !self.exclude.as_ref().is_some_and(|exclude| exclude.is_match(tool))
+    }
 }
 
 impl Default for FuzzOptions {
@@ -53,6 +66,7 @@ impl Default for FuzzOptions {
             protocol_frames: false,
             destructive: Destructive::default(),
             stored: Vec::new(),
+            learned: None,
         }
     }
 }
@@ -82,10 +96,15 @@ pub fn fuzz(
     listener.hear(&Event::Connecting { target: &target });
     let (server, catalogue) = runtime.block_on(look(&mut connector))?;
     let context = Context::new(&catalogue, server.protocol).with_secrets(secrets);
+    let known = options.learned.as_deref().filter(|learned| learned.server == server.name);
+    let context = known.into_iter().fold(context, Context::with_learned);
     let patience = Patience::new(connector.target().timeouts.clone()).at_first_sight();
     let runner = || Runner::new(connector.clone(), &catalogue, patience.clone());
     let field = Field { runner: &runner, context: &context, runtime: &runtime };
     let mut campaign = Campaign::new(options, &catalogue, &server, started);
+    if let Some(learned) = known {
+        hold_declarations(&mut campaign, &context, learned, &connector, options, listener)?;
+    }
     let mut planner = campaign.planner();
     let stored = campaign.stored(&catalogue);
     campaign.play(&stored, "stored", &field, None, listener)?;

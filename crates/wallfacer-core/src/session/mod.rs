@@ -5,6 +5,7 @@ mod behave;
 mod campaign;
 mod check;
 mod confirm;
+mod differential;
 mod examine;
 mod extreme;
 mod foresee;
@@ -23,6 +24,7 @@ mod trial;
 
 pub use behave::{BehaveError, BehaveOptions, Behaved, Keep, behave};
 pub use check::{CheckOptions, check};
+pub use differential::{Taught, differential, learn};
 pub use examine::examine;
 pub use foresee::{Foreseen, foresee};
 pub use fuzz::{FuzzError, FuzzOptions, fuzz};

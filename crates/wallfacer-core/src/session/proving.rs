@@ -112,7 +112,8 @@ impl<'a> Proving<'a> {
     ) {
         let Server { name, version, .. } = self.server;
         let origin = Origin::new(name.as_deref(), &charge.kind, &case.subject, &charge.cause);
-        let repro = Repro::new(case, original);
+        let measure = charge.measure.clone().or_else(|| case.measure.clone());
+        let repro = Repro::new(&Case { measure, ..case.clone() }, original);
         let mut finding = Finding::new(&origin, charge.kind.clone(), &charge.message, repro);
         finding.severity = charge.severity.unwrap_or(finding.severity);
         finding.details = charge.details.clone();

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::judge::{Charge, Context, Judgement, leak, weigh};
+use crate::judge::{Charge, Context, Judgement, is_complete, leak, weigh};
+use crate::learn::Sight;
 use crate::observe::{Answer, observe};
 use crate::plan::{Case, Lesson, Subject, harvest, read_refusal, said};
 use crate::run::{Foreman, Recording, Runner, Unexplained};
@@ -37,6 +38,8 @@ pub struct Judged {
     pub case: Option<Case>,
     /// Why the rule of the case says nothing.
     pub unknown: Option<String>,
+    /// What its answer looks like, where that is learned.
+    pub sight: Option<Sight>,
     /// What other rules say of the same calls.
     pub twins: Vec<(Case, Judgement)>,
 }
@@ -73,6 +76,8 @@ pub struct Manner<'a> {
     pub slow: &'a BTreeSet<Subject>,
     /// Cases that make the same calls for another rule, by the place of the one that is performed for them all.
     pub twins: &'a BTreeMap<usize, Vec<Case>>,
+    /// Whether answers of valid calls are learned from.
+    pub learns: bool,
 }
 
 /// How many cases of a round stand in one part. It depends on nothing but the round, so that the parts are the same
@@ -253,10 +258,19 @@ impl Foreman for Bench<'_> {
         let unknown = judgement.unknown;
         let twins = self.manner.twins.get(&(self.offset + index)).into_iter().flatten();
         let twins = twins.map(|twin| (twin.clone(), weigh(twin, &recording, &seen, context))).collect();
-        let kept = (!charges.is_empty()).then(|| case.clone());
-        self.judged
-            .insert(index, Judged { answer, charges, lessons, notes, trouble, case: kept, unknown, twins });
+        let sight = if self.manner.learns { sight(case, &answer, &recording) } else { None };
+        let case = (!charges.is_empty()).then(|| case.clone());
+        let judged = Judged { answer, charges, lessons, notes, trouble, case, unknown, sight, twins };
+        self.judged.insert(index, judged);
     }
+}
+
+/// What a valid call of a tool was answered, where that is a whole result.
+fn sight(case: &Case, answer: &Answer, recording: &Recording) -> Option<Sight> {
+    let valid = case.intent.is_valid() == Some(true) && *answer == Answer::Completed;
+    let reply = recording.steps.last().filter(|_| valid)?.outcome.as_ref()?;
+    let Outcome::Reply(reply) = reply else { return None };
+    reply.result().filter(is_complete).map(|result| Sight::of(&result))
 }
 
 /// A death or a silence anywhere counts for the whole script; else its last answer does.

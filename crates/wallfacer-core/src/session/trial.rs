@@ -63,6 +63,11 @@ impl<'a> Trial<'a> {
         let mut context = Context::new(&catalogue, server.protocol)
             .with_secrets(Secrets::new(secrets))
             .with_marker(marker(finding.seed));
+        if let Some((measure, tool)) =
+            case.as_ref().and_then(|case| Some((case.measure.as_deref()?, case.tool_name()?)))
+        {
+            context = context.with_measure(tool, measure);
+        }
         let patience = Patience::new(waiting(&finding.kind, timeouts));
         context.server_said = said(&server);
         let seen = by_effect && server.standing.observed.calls;
@@ -98,7 +103,7 @@ impl<'a> Trial<'a> {
         if takes_rule && case.claim.is_none() {
             return Some("the rule that it breaks is not stored with it".to_owned());
         }
-        if !is_judged(&self.finding.kind) {
+        if !is_judged(&self.finding.kind) && case.measure.is_none() {
             let kind = self.finding.kind.name();
             return Some(format!("one case by itself does not show a {kind}"));
         }

@@ -5,10 +5,12 @@ mod behaviour;
 mod blow_up;
 mod crash;
 mod deed;
+mod drift;
 mod growth;
 mod hang;
 mod injection;
 mod internal_error;
+mod learned;
 mod property;
 mod protocol;
 pub(super) mod reply;
@@ -39,6 +41,8 @@ pub fn all() -> &'static [&'static dyn Check] {
         &protocol::KeepsToTheProtocol,
         &internal_error::NoInternalError,
         &schema_violation::KeepsItsOutputSchema,
+        &learned::KeepsItsForm,
+        &drift::KeepsItsDeclaration,
         &growth::NoGrowth,
         &blow_up::NoBlowUp,
         &accepted_invalid::RefusesInvalid,

@@ -27,6 +27,11 @@ pub fn result(recording: &Recording) -> Option<Value> {
     message(recording.steps.last()?)?.result()
 }
 
+/// Half-finished answers are not results yet.
+pub fn is_complete(result: &Value) -> bool {
+    result.get("resultType").and_then(Value::as_str).is_none_or(|kind| kind == "complete")
+}
+
 /// Whether an error is about a network that is not there; that is no fault of the server.
 pub fn blames_the_network(text: &str) -> bool {
     const SIGNS: [&str; 16] = [

@@ -1,7 +1,5 @@
 //! A tool that declares an output schema must keep to it.
 
-use serde_json::Value;
-
 use crate::findings::{Cause, Given, Kind};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
@@ -48,8 +46,7 @@ impl Check for KeepsItsOutputSchema {
         let Some(result) = reply::result(recording) else {
             return Verdict::Unknown("its result cannot be read".to_owned());
         };
-        // Half-finished answers are not results yet.
-        if result.get("resultType").and_then(Value::as_str).is_some_and(|kind| kind != "complete") {
+        if !reply::is_complete(&result) {
             return Verdict::Holds;
         }
         let Some(structured) = result.get("structuredContent") else {

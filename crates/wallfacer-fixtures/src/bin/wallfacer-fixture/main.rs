@@ -32,7 +32,8 @@ use std::sync::Arc;
 const USAGE: &str = "usage: wallfacer-fixture MODE [--http | --legacy-sse] [--port N] [--era legacy|modern|both] [--delay MS]
        wallfacer-fixture flaw NAME [--fixed] [--rename SEED] [--http | --legacy-sse] [--port N] [--era legacy|modern|both]
        wallfacer-fixture behaviour NAME [--fixed] …
-       wallfacer-fixture injection NAME [--fixed] [--root DIRECTORY]";
+       wallfacer-fixture injection NAME [--fixed] [--root DIRECTORY]
+       wallfacer-fixture change NAME [--fixed] …";
 
 fn main() -> ExitCode {
     if process::lingers(std::env::args().nth(1).as_deref()) {

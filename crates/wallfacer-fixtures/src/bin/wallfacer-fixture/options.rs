@@ -52,6 +52,7 @@ impl Options {
             word if word == "behaviour" => {
                 ("correct".to_owned(), Some(part(arguments.next(), wallfacer_fixtures::behaviours())?))
             }
+            word if word == "change" => ("correct".to_owned(), Some(change(arguments.next())?)),
             word if word == "injection" => ("correct".to_owned(), Some(injection(arguments.next())?)),
             mode if wallfacer_fixtures::modes().iter().any(|known| known.name == mode) => (mode, None),
             mode => return Err(format!("there is no mode `{mode}`")),
@@ -100,6 +101,14 @@ fn injection(name: Option<String>) -> Result<Part, String> {
     match wallfacer_fixtures::injections().iter().any(|known| known.name == flaw) {
         true => Ok(Part { flaw, fixed: false, rename: None }),
         false => Err(format!("there is no injection `{flaw}`")),
+    }
+}
+
+fn change(name: Option<String>) -> Result<Part, String> {
+    let flaw = name.ok_or("the name of the change is missing")?;
+    match wallfacer_fixtures::changes().iter().any(|known| known.name == flaw) {
+        true => Ok(Part { flaw, fixed: false, rename: None }),
+        false => Err(format!("there is no change `{flaw}`")),
     }
 }
 

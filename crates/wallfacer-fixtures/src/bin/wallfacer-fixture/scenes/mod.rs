@@ -1,5 +1,6 @@
 //! The name of a flaw in, the small server out that has it. One file for each kind, one function for each flaw.
 
+mod changes;
 mod crash;
 mod death;
 mod destructive;
@@ -22,7 +23,7 @@ pub use scene::{Call, Scene, Tool, failed, said};
 pub use stage::Stage;
 
 fn find(flaw: &str) -> Option<Scene> {
-    const KINDS: [fn(&str) -> Option<Scene>; 14] = [
+    const KINDS: [fn(&str) -> Option<Scene>; 15] = [
         crash::scene,
         hang::scene,
         wire::scene,
@@ -37,6 +38,7 @@ fn find(flaw: &str) -> Option<Scene> {
         learning::scene,
         destructive::scene,
         crate::injections::scene,
+        changes::scene,
     ];
     KINDS.iter().find_map(|kind| kind(flaw))
 }

@@ -37,6 +37,8 @@ impl Scene {
 pub struct Tool {
     /// As `tools/list` shows it, before renaming.
     pub declared: Value,
+    /// The same in a later version; none where it is the same.
+    pub later: Option<Value>,
     pub entry: Entry,
     pub waits: bool,
     answer: fn(&Call) -> Answer,
@@ -67,7 +69,7 @@ impl Tool {
         answer: fn(&Call) -> Answer,
     ) -> Tool {
         let declared = tools::tool(name, about, properties, required);
-        Tool { declared, entry: Entry::Strict, waits: false, answer, exceptions: Vec::new() }
+        Tool { declared, later: None, entry: Entry::Strict, waits: false, answer, exceptions: Vec::new() }
     }
 
     pub fn except(
@@ -77,6 +79,11 @@ impl Tool {
     ) -> Tool {
         self.exceptions.push((when, Box::new(then)));
         self
+    }
+
+    /// What a flawed tool declares instead.
+    pub fn declares_later(self, declared: Value) -> Tool {
+        Tool { later: Some(declared), ..self }
     }
 
     pub fn entry(self, entry: Entry) -> Tool {

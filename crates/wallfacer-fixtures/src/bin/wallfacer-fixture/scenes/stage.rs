@@ -32,7 +32,11 @@ impl Stage {
             .or_else(|| behaviours::find(&part.flaw))
             .expect("every flaw of the table has its scene");
         let names = Names(part.rename.map(Renaming::new));
-        let shown = scene.tools.iter().map(|tool| names.tool(&tool.declared)).collect();
+        let declared = |tool: &Tool| match &tool.later {
+            Some(later) if !part.fixed => names.tool(later),
+            _ => names.tool(&tool.declared),
+        };
+        let shown = scene.tools.iter().map(declared).collect();
         Stage { scene, shown, flawed: !part.fixed, names, world: World::default() }
     }
 

@@ -1,0 +1,182 @@
+//! `differential`: answers held against what is declared and what was learned, or one server against another.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde_json::json;
+use wallfacer_core::findings::rfc3339;
+use wallfacer_core::learn::{Entry, FILE_NAME, Learned};
+use wallfacer_core::plan::{Carrier, Mode};
+use wallfacer_core::session::{FuzzOptions, Taught, differential, learn};
+use wallfacer_core::summary::Run;
+use wallfacer_core::target::Severity;
+
+use super::conclude::{conclude, failure};
+use super::fuzz::{globs, severity};
+use super::keeping::Keeping;
+use super::output::{OutputArgs, RunFormat, cannot_write};
+use super::redaction::Redaction;
+use super::store::Store;
+use super::target::{Chosen, TargetArgs};
+use super::units;
+use crate::exit::{Exit, Failure, without_number};
+
+/// Hold answers against the schemas that are declared and learned
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Write down what the tools declare and what their answers look like
+    #[arg(long, help_heading = "Comparison")]
+    learn: bool,
+    /// The file that what is learned is written to and read from
+    #[arg(long, value_name = "FILE", default_value = FILE_NAME, help_heading = "Comparison")]
+    file: PathBuf,
+    /// Same seed, same cases
+    #[arg(long, default_value_t = 0, help_heading = "Effort")]
+    seed: u64,
+    /// Cases of each tool, at most
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Effort")]
+    iterations: usize,
+    /// Only tools whose name matches
+    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
+    include: Vec<String>,
+    /// No tools whose name matches
+    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
+    exclude: Vec<String>,
+    /// The time for the whole run
+    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Effort")]
+    #[arg(aliases = ["duration", "max-duration", "global-deadline"])]
+    budget: Option<Duration>,
+    /// Findings below this do not fail the run: low, medium, high or critical
+    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
+    severity_threshold: Severity,
+    #[command(flatten)]
+    output: OutputArgs<RunFormat>,
+}
+
+pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+    args.output.check()?;
+    let learned = if args.learn { None } else { read(&args.file)? };
+    let chosen = args.target.choose(config)?;
+    let redaction = Redaction::new(chosen.connector.target().secrets());
+    let options = FuzzOptions {
+        seed: args.seed,
+        mode: Mode::Conform,
+        iterations: args.iterations,
+        include: globs(&args.include)?,
+        exclude: globs(&args.exclude)?,
+        budget: args.budget,
+        // What a call answers may depend on those before it.
+        in_flight: 1,
+        destructive: chosen.settings.destructive.clone(),
+        learned: learned.map(Arc::new),
+        ..FuzzOptions::default()
+    };
+    if args.learn {
+        teach(args, chosen, &options, &redaction)
+    } else {
+        hold(args, chosen, &options, &redaction, config)
+    }
+}
+
+/// What was learned earlier; none where nothing was.
+pub(super) fn read(file: &Path) -> Result<Option<Learned>, Failure> {
+    let shown = file.display();
+    let usage = |message: String| Failure { exit: Exit::Usage, message };
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && file == Path::new(FILE_NAME) => {
+            return Ok(None);
+        }
+        Err(error) => {
+            let why = error.to_string();
+            let why = without_number(&why);
+            return Err(usage(format!(
+                "cannot read `{shown}`: {why}; `wallfacer differential --learn` writes it"
+            )));
+        }
+    };
+    Learned::read(&text)
+        .map(Some)
+        .map_err(|error| usage(format!("`{shown}` cannot be compared with: {error}")))
+}
+
+fn hold(
+    args: &Args,
+    chosen: Chosen,
+    options: &FuzzOptions,
+    redaction: &Redaction,
+    config: Option<&Path>,
+) -> Result<Exit, Failure> {
+    let store = Store::new(&chosen, &args.target, config)?;
+    let started = rfc3339(SystemTime::now());
+    let listeners = args.output.listeners(redaction)?;
+    let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
+    let held = differential(chosen.connector, options, &mut keeping);
+    keeping.listeners.finish();
+    let held = held.map_err(|error| redaction.of_failure(failure(error)))?;
+    let mut run = Run::of_step("differential", started, held);
+    run.weigh(&chosen.settings);
+    store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
+    conclude(&run, args.severity_threshold, chosen.source, &args.output, redaction)
+}
+
+fn teach(args: &Args, chosen: Chosen, options: &FuzzOptions, redaction: &Redaction) -> Result<Exit, Failure> {
+    if args.output.format == RunFormat::Sarif {
+        let message = "--learn finds nothing that SARIF could tell; use --format human or json".to_owned();
+        return Err(Failure { exit: Exit::Usage, message });
+    }
+    let mut listeners = args.output.listeners(redaction)?;
+    let taught = learn(chosen.connector, options, &mut listeners);
+    listeners.finish();
+    let taught = taught.map_err(|error| redaction.of_failure(failure(error)))?;
+    let name = format!("`{}`", args.file.display());
+    std::fs::write(&args.file, redaction.of(&taught.learned.written()))
+        .map_err(|error| cannot_write(&name, &error))?;
+    let text = match args.output.format {
+        RunFormat::Json => format!("{:#}\n", told_json(args, &taught)),
+        _ => told(&name, &taught),
+    };
+    args.output.deliver(&redaction.of(&text))?;
+    let called =
+        taught.run.summary.calls > 0 || taught.learned.tools.values().any(|tool| tool.declared.is_some());
+    Ok(if called { Exit::Clean } else { Exit::NotTested })
+}
+
+fn told(name: &str, taught: &Taught) -> String {
+    let tools = &taught.learned.tools;
+    let count = |count: usize| if count == 1 { "1 tool".to_owned() } else { format!("{count} tools") };
+    let mut text = format!("{name} holds {}, after {} calls\n", count(tools.len()), taught.run.summary.calls);
+    for (tool, entry) in tools {
+        text += &format!("  {}: {}\n", wallfacer_core::wire::shortened(tool, 80), what_is_known(entry));
+    }
+    for not in &taught.run.not_tested {
+        text += &format!("  not learned from {}: {}\n", not.what, not.why);
+    }
+    text
+}
+
+fn what_is_known(entry: &Entry) -> &'static str {
+    match (&entry.declared, entry.learned.as_ref().map(|form| form.carrier)) {
+        (Some(_), Some(_)) => "declares an output schema; what it answers is learned too",
+        (Some(_), None) => "declares an output schema",
+        (None, Some(Carrier::Structured)) => "learned, from its structuredContent",
+        (None, Some(Carrier::Text)) => "learned, from the JSON in its text",
+        (None, None) => "nothing; its answers are no JSON, not always, or too few",
+    }
+}
+
+fn told_json(args: &Args, taught: &Taught) -> serde_json::Value {
+    let tools = &taught.learned.tools;
+    json!({
+        "wallfacer": env!("CARGO_PKG_VERSION"),
+        "run": { "command": "differential", "learn": true, "seed": args.seed, "calls": taught.run.summary.calls },
+        "file": args.file,
+        "tools": tools.len(),
+        "declared": tools.values().filter(|entry| entry.declared.is_some()).count(),
+        "learned": tools.values().filter(|entry| entry.learned.is_some()).count(),
+        "not_tested": taught.run.not_tested,
+    })
+}

@@ -1,0 +1,16 @@
+//! Answers of tools in, what they look like out: a shape that later answers are held against, the file that it is written
+//! to, and the places where two answers differ.
+
+mod answers;
+mod canonical;
+mod differ;
+mod file;
+mod place;
+mod shape;
+
+pub use answers::{Answers, Sight, answer};
+pub use canonical::{meaning, sorted};
+pub use differ::{Difference, differences};
+pub use file::{BadLearned, Entry, FILE_NAME, Form, Learned};
+pub use place::{BadPattern, Pattern, Place};
+pub use shape::Shape;

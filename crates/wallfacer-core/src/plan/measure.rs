@@ -1,0 +1,29 @@
+//! What an answer is held against, where that is not what the server itself declares: stored with a case, so that it can be
+//! judged once more.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// What every answer looked like when they were learned.
+    Learned {
+        #[serde(rename = "in")]
+        carrier: Carrier,
+        schema: Value,
+    },
+    /// The output schema that was declared when that was written down; none where there was none.
+    Declared { schema: Option<Value> },
+    /// What another server says to the same, but for these paths.
+    Other { ignore: Vec<String> },
+}
+
+/// What of a result carries its JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Carrier {
+    #[serde(rename = "structuredContent")]
+    Structured,
+    #[serde(rename = "text")]
+    Text,
+}
