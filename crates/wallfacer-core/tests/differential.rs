@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::findings::Finding;
-use wallfacer_core::learn::Learned;
+use wallfacer_core::learn::{Learned, Pattern};
 use wallfacer_core::plan::Mode;
-use wallfacer_core::session::{FuzzOptions, Replay, differential, learn, replay};
+use wallfacer_core::session::{FuzzOptions, Replay, against, differential, learn, replay};
 use wallfacer_core::summary::Fuzzed;
-use wallfacer_core::target::{Command, Destructive, Reach, Target};
+use wallfacer_core::target::{Command, Destructive, Protocol, Reach, Target, Version};
 use wallfacer_core::wire::Connector;
 use wallfacer_fixtures::{Change, Expect, changes};
 
@@ -38,10 +38,14 @@ fn later(change: &Change) -> Connector {
 
 fn server(arguments: Vec<&str>) -> Connector {
     let command = Command::new(wallfacer_fixtures::server(), arguments);
-    let mut target = Target::new(Reach::Command(command));
+    Connector::new(target(Reach::Command(command)), common::environment())
+}
+
+fn target(reach: Reach) -> Target {
+    let mut target = Target::new(reach);
     target.timeouts.call = PATIENCE;
     target.timeouts.startup = STARTUP;
-    Connector::new(target, common::environment())
+    target
 }
 
 fn options(seed: u64, learned: Option<Learned>) -> FuzzOptions {
@@ -76,9 +80,9 @@ fn wanted(rows: &[Expect]) -> Vec<(&str, Option<&str>, &str)> {
 }
 
 /// Whether the finding shows again after a round trip through its file.
-fn again(connector: Connector, finding: &Finding) -> Replay {
+fn again(connector: Connector, other: Option<Connector>, finding: &Finding) -> Replay {
     let stored: Finding = serde_json::from_str(&serde_json::to_string(finding).unwrap()).unwrap();
-    common::wait_for(replay(connector, &stored, &Destructive::default(), &mut Deaf)).unwrap().verdict
+    common::wait_for(replay(connector, other, &stored, &Destructive::default(), &mut Deaf)).unwrap().verdict
 }
 
 /// Each row by itself, all at once: most of the time is spent waiting for servers to start.
@@ -103,12 +107,57 @@ fn a_change_gives_exactly_its_findings_and_each_shows_again() {
         let messages: Vec<&str> = run.findings.iter().map(|finding| finding.message.as_str()).collect();
         assert_eq!(found(&run.findings), wanted(change.learned), "{}: {messages:?}", change.name);
         for finding in &run.findings {
-            let verdict = again(later(change), finding);
+            let verdict = again(later(change), None, finding);
             assert!(matches!(verdict, Replay::StillFails { .. }), "{}: {verdict:?}", change.name);
-            let verdict = again(earlier(change), finding);
+            let verdict = again(earlier(change), None, finding);
             assert!(matches!(verdict, Replay::Fixed { .. }), "{}: {verdict:?}", change.name);
         }
     });
+}
+
+#[test]
+fn two_versions_disagree_exactly_where_the_table_says_and_each_finding_shows_again() {
+    walk(|change| {
+        let run = against(later(change), earlier(change), &options(0, None), &[], &mut Deaf).unwrap();
+        let messages: Vec<&str> = run.findings.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(found(&run.findings), wanted(change.against), "{}: {messages:?}", change.name);
+        assert!(run.flaky.is_empty(), "{}: {:?}", change.name, run.flaky);
+        for finding in &run.findings {
+            let verdict = again(later(change), Some(earlier(change)), finding);
+            assert!(matches!(verdict, Replay::StillFails { .. }), "{}: {verdict:?}", change.name);
+            let verdict = again(earlier(change), Some(earlier(change)), finding);
+            assert!(matches!(verdict, Replay::Fixed { .. }), "{}: {verdict:?}", change.name);
+            let verdict = again(later(change), None, finding);
+            assert!(matches!(verdict, Replay::NotReplayable { .. }), "{}: {verdict:?}", change.name);
+        }
+    });
+}
+
+#[test]
+fn a_server_agrees_with_itself_over_another_transport_and_in_the_other_era() {
+    walk(|change| {
+        let (port, url) = common::address("mcp");
+        let port = port.to_string();
+        let arguments = [&change.arguments()[..], &["--http", "--port", &port]].concat();
+        let command = Command::new(wallfacer_fixtures::server(), arguments);
+        let over_http = Connector::new(target(common::listening(command, url)), common::environment());
+        let mut legacy = later(change);
+        legacy.speak(Protocol::Fixed(Version::V2025_11_25));
+        for other in [over_http, legacy] {
+            let run = against(later(change), other, &options(0, None), &[], &mut Deaf).unwrap();
+            let messages: Vec<&str> =
+                run.findings.iter().chain(&run.flaky).map(|each| each.message.as_str()).collect();
+            assert!(messages.is_empty(), "{}: {messages:?}", change.name);
+        }
+    });
+}
+
+#[test]
+fn what_is_ignored_is_no_disagreement() {
+    let change = changes().iter().find(|change| change.name == "another-value").unwrap();
+    let ignore = [Pattern::parse("$..centimetres").unwrap()];
+    let run = against(later(change), earlier(change), &options(0, None), &ignore, &mut Deaf).unwrap();
+    assert_eq!(found(&run.findings), []);
 }
 
 #[test]

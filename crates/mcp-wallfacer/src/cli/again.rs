@@ -23,6 +23,8 @@ pub struct Again {
     /// With its secrets; never shown.
     pub finding: Finding,
     pub connector: Connector,
+    /// The server that it was held against.
+    pub other: Option<Connector>,
     pub destructive: Destructive,
     /// For all that is printed.
     pub redaction: Redaction,
@@ -48,6 +50,10 @@ pub fn ready(
         Ok(chosen) => chosen,
         Err(why) => return Ok(Err(why)),
     };
+    let other = match other(finding, target, trust, config)? {
+        Ok(other) => other,
+        Err(why) => return Ok(Err(why)),
+    };
     let known = chosen.connector.target();
     let secrets = Secrets::of(known);
     let mut finding = finding.clone();
@@ -62,7 +68,27 @@ pub fn ready(
         stored_redaction: StoredRedaction::new(secrets),
         destructive: chosen.settings.destructive,
         connector: chosen.connector,
+        other,
     }))
+}
+
+/// The server that a finding was held against, as it is stored.
+fn other(
+    finding: &Finding,
+    target: &TargetArgs,
+    trust: &TrustArgs,
+    config: Option<&Path>,
+) -> Result<Result<Option<Connector>, String>, Failure> {
+    let Some(stored) = &finding.other else { return Ok(Ok(None)) };
+    let typed = match typed_target(stored, environment::variable) {
+        Ok(typed) => typed,
+        Err(missing) => return Ok(Err(format!("of the server that it was held against: {missing}"))),
+    };
+    if !is_trusted(finding, stored, trust) {
+        return Ok(Err(foreign(stored)));
+    }
+    let chosen = target.choose_stored(&typed, config)?;
+    Ok(Ok(Some(chosen.connector)))
 }
 
 /// The server that is named anew, else the one of the configuration where it is the same, else the stored one.

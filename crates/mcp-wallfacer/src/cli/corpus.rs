@@ -269,9 +269,9 @@ fn minimize(args: &MinimizeArgs, config: Option<&Path>) -> Result<Exit, Failure>
         Ok(again) => again,
         Err(why) => return tell(args, &finding, &known, Pressed::not(why)),
     };
-    let Again { finding: restored, connector, destructive, redaction, stored_redaction } = again;
+    let Again { finding: restored, connector, other, destructive, redaction, stored_redaction } = again;
     let mut listeners = args.output.listeners(&redaction)?;
-    let work = minimise(connector, &restored, &destructive, args.budget, &mut listeners);
+    let work = minimise(connector, other, &restored, &destructive, args.budget, &mut listeners);
     let minimised = super::runtime()?.block_on(work);
     listeners.finish();
     let minimised = match minimised {

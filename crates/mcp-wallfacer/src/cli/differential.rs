@@ -8,10 +8,11 @@ use serde_json::json;
 use wallfacer_core::findings::rfc3339;
 use wallfacer_core::learn::{Entry, FILE_NAME, Learned};
 use wallfacer_core::plan::{Carrier, Mode};
-use wallfacer_core::session::{FuzzOptions, Taught, differential, learn};
+use wallfacer_core::session::{FuzzOptions, Taught, against, differential, learn};
 use wallfacer_core::summary::Run;
 use wallfacer_core::target::Severity;
 
+use super::against::AgainstArgs;
 use super::conclude::{conclude, failure};
 use super::fuzz::{globs, severity};
 use super::keeping::Keeping;
@@ -22,7 +23,7 @@ use super::target::{Chosen, TargetArgs};
 use super::units;
 use crate::exit::{Exit, Failure, without_number};
 
-/// Hold answers against the schemas that are declared and learned
+/// Hold answers against the schemas that are declared and learned, or one server against another
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -33,6 +34,8 @@ pub struct Args {
     /// The file that what is learned is written to and read from
     #[arg(long, value_name = "FILE", default_value = FILE_NAME, help_heading = "Comparison")]
     file: PathBuf,
+    #[command(flatten)]
+    against: AgainstArgs,
     /// Same seed, same cases
     #[arg(long, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
@@ -110,11 +113,19 @@ fn hold(
     redaction: &Redaction,
     config: Option<&Path>,
 ) -> Result<Exit, Failure> {
-    let store = Store::new(&chosen, &args.target, config)?;
+    let mut store = Store::new(&chosen, &args.target, config)?;
+    let other = args.against.choose(&args.target, &chosen, config)?;
+    let ignored = args.against.ignored(&chosen.settings.ignore)?;
+    if let Some(other) = &other {
+        store = store.against(other)?;
+    }
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(redaction)?;
     let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
-    let held = differential(chosen.connector, options, &mut keeping);
+    let held = match other {
+        Some(other) => against(chosen.connector, other, options, &ignored, &mut keeping),
+        None => differential(chosen.connector, options, &mut keeping),
+    };
     keeping.listeners.finish();
     let held = held.map_err(|error| redaction.of_failure(failure(error)))?;
     let mut run = Run::of_step("differential", started, held);

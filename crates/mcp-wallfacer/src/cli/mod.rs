@@ -1,6 +1,7 @@
 //! Arguments as typed in, the command they mean run, its exit out.
 
 mod again;
+mod against;
 mod behave;
 mod check;
 mod checking;

@@ -68,14 +68,14 @@ pub fn try_again<'a>(
     if let Err(why) = finding.repro.case() {
         return Ok(not(why.to_string(), known));
     }
-    let Again { finding: restored, connector, destructive, redaction, .. } =
+    let Again { finding: restored, connector, other, destructive, redaction, .. } =
         match ready(finding, target, trust, config)? {
             Ok(again) => again,
             Err(why) => return Ok(not(why, known)),
         };
     let mut listeners = output.listeners(&redaction)?;
     let runtime = super::runtime()?;
-    let tried = runtime.block_on(replay(connector, &restored, &destructive, &mut listeners));
+    let tried = runtime.block_on(replay(connector, other, &restored, &destructive, &mut listeners));
     listeners.finish();
     match tried {
         Ok(replayed) => Ok(Told { finding, replayed, redaction }),

@@ -9,6 +9,7 @@ use wallfacer_core::findings::{
 };
 use wallfacer_core::plan::Case;
 use wallfacer_core::target::{REDACTED, Shown};
+use wallfacer_core::wire::Connector;
 
 use super::key;
 use super::target::{Chosen, TargetArgs};
@@ -26,6 +27,8 @@ pub struct Store {
     secrets: Secrets,
     redaction: Redaction,
     target: Shown,
+    /// The server that this one is held against.
+    other: Option<Shown>,
     /// What a replay needs beside the id.
     behind: String,
     before: String,
@@ -40,7 +43,14 @@ impl Store {
         let target = stored_target(chosen.connector.target(), &redaction, &here);
         let corpus = Corpus::new(&chosen.settings.corpus_directory);
         let (before, behind) = needed(&target, args, config);
-        Ok(Store { corpus, secrets, redaction, target, before, behind })
+        Ok(Store { corpus, secrets, redaction, target, other: None, before, behind })
+    }
+
+    /// The same for a comparison with another server.
+    pub fn against(self, other: &Connector) -> Result<Store, Failure> {
+        let redaction = Redaction::new(Secrets::of(other.target()));
+        let here = super::target::working_directory()?;
+        Ok(Store { other: Some(stored_target(other.target(), &redaction, &here)), ..self })
     }
 
     /// Failures of this server that earlier runs stored, to be tried first. What cannot be used is told and left out.
@@ -66,6 +76,7 @@ impl Store {
         let key = key::read_or_make();
         for finding in findings {
             finding.target = Some(self.target.clone());
+            finding.other.clone_from(&self.other);
             finding.first_seen.clone_from(&now);
             finding.last_seen.clone_from(&now);
             if !self.before.is_empty() || !self.behind.is_empty() {

@@ -131,6 +131,50 @@ impl TargetArgs {
         Ok(Chosen { connector, settings: settings(config)?, source: None })
     }
 
+    /// A server of an MCP client's file beside the one that is meant, within the same limits.
+    pub fn choose_client_server(&self, name: &str) -> Result<Chosen, Failure> {
+        self.choose_beside(Flags { server: Some(name.to_owned()), ..Flags::default() }, None)
+    }
+
+    /// Another server beside the one that is meant, within the same limits.
+    pub fn choose_other(
+        &self,
+        url: Option<String>,
+        command: &[String],
+        headers: &[String],
+        config: Option<&Path>,
+    ) -> Result<Chosen, Failure> {
+        let command: Vec<OsString> = command.iter().map(OsString::from).collect();
+        let started = !command.is_empty();
+        let env = if started { self.env.clone() } else { Vec::new() };
+        let cwd = self.cwd.clone().filter(|_| started);
+        let headers = headers.to_vec();
+        self.choose_beside(Flags { url, command, headers, env, cwd, ..Flags::default() }, config)
+    }
+
+    fn choose_beside(&self, named: Flags, config: Option<&Path>) -> Result<Chosen, Failure> {
+        let here = working_directory()?;
+        let home = environment::home();
+        let around =
+            Surroundings { directory: &here, home: home.as_deref(), variable: &environment::variable };
+        let typed = self.flags()?;
+        let flags = Flags {
+            sandbox: typed.sandbox,
+            net: typed.net,
+            require: typed.require,
+            timeout: typed.timeout,
+            startup_timeout: typed.startup_timeout,
+            probe_timeout: typed.probe_timeout,
+            max_line_bytes: typed.max_line_bytes,
+            ..named
+        };
+        let mut target = resolve(&flags, None, &around)?.target;
+        target.from_environment.extend(environment::secrets());
+        target.timeouts.per_tool.extend(self.tool_timeout.clone());
+        let connector = Connector::new(target, environment::all());
+        Ok(Chosen { connector, settings: settings(config)?, source: None })
+    }
+
     /// The rules that come with the demo, where it is the server.
     pub fn own_rules(&self) -> Result<Vec<RuleSet>, Failure> {
         if !self.demo {

@@ -60,3 +60,60 @@ fn a_file_that_is_not_there_or_holds_something_else_is_said_before_anything_is_s
     wrong.assert_fails(2);
     assert_shown("differential_bad_files", format!("{missing}\n{wrong}"));
 }
+
+#[test]
+fn two_servers_that_disagree_are_told_apart_and_the_finding_shows_again() {
+    let world = World::new();
+    let other = format!("'{}' change another-value --fixed", fixture());
+    let found = differential(&world, &["--against", &other], &["change", "another-value"]);
+    assert_eq!(found.code, Some(1), "{found}");
+    assert!(
+        found.stdout.contains("here and") && found.stdout.contains("$.structuredContent.centimetres"),
+        "{found}"
+    );
+    let found =
+        differential(&world, &["--against", &other, "--format", "json"], &["change", "another-value"]).json();
+    let finding = &found["findings"][0];
+    let again = world.run(&["replay", finding["id"].as_str().unwrap()]);
+    assert!(again.stdout.contains("STILL FAILS"), "{again}");
+    let ignored = ["--against", &other, "--ignore", "$..centimetres"];
+    let silent = differential(&world, &ignored, &["change", "another-value"]);
+    assert_eq!(silent.code, Some(0), "{silent}");
+    let world = world.with("wallfacer.toml", "[differential]\nignore = [\"$..centimetres\"]\n");
+    let silent = differential(&world, &["--against", &other], &["change", "another-value"]);
+    assert_eq!(silent.code, Some(0), "{silent}");
+}
+
+#[test]
+fn a_server_is_held_against_itself_in_the_other_era() {
+    let world = World::new();
+    let eras = ["--protocol", "2026-07-28", "--against-protocol", "2025-11-25", "--format", "json"];
+    let outcome = differential(&world, &eras, &["change", "clock"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    let notes = outcome.json()["notes"].to_string();
+    assert!(
+        notes.contains("which speaks 2025-11-25") && notes.contains("$.structuredContent.ticket"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_said_before_anything_is_started() {
+    let world = World::new();
+    let typed = [
+        ["--against", "'node"],
+        ["--against", ""],
+        ["--against", "http://localhost:1/mcp node"],
+        ["--against-protocol", "2020-01-01"],
+        ["--ignore", "time"],
+    ];
+    let told: Vec<String> = typed
+        .iter()
+        .map(|more| {
+            let outcome = world.run(&[&["differential", "--demo"], &more[..]].concat());
+            outcome.assert_fails(2);
+            outcome.to_string()
+        })
+        .collect();
+    assert_shown("differential_bad_against", told.join("\n"));
+}

@@ -119,7 +119,8 @@ impl Kind {
             ),
             Kind::Drift => about(
                 "The server is not what it was",
-                "What the server declares or does differs from what was written down when it was last looked at.",
+                "What the server declares or does differs from what was written down when it was last looked at, or from \
+                 another server that it is held against.",
                 &[(Owasp, "MCP03:2025 Tool Poisoning")],
             ),
         }

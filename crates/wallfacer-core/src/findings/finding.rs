@@ -33,6 +33,9 @@ pub struct Finding {
     /// As started or reached, without secrets.
     #[serde(default, with = "stored_target")]
     pub target: Option<Shown>,
+    /// The server that it was held against, in the same form.
+    #[serde(default, with = "stored_target", skip_serializing_if = "Option::is_none")]
+    pub other: Option<Shown>,
     #[serde(default)]
     pub server: ServerName,
     /// The protocol version that was spoken.
@@ -110,6 +113,7 @@ impl Finding {
             repro,
             seed: 0,
             target: None,
+            other: None,
             server: ServerName::default(),
             protocol: None,
             references: Vec::new(),
@@ -205,6 +209,13 @@ pub(super) mod examples {
                 env: vec![text("MODE")],
                 url: Some(text("http://localhost:8000/mcp")),
                 headers: vec![text("Authorization")],
+            }),
+            other: Some(Shown {
+                command: vec![text("node"), text("old.js")],
+                cwd: Some(text("/project")),
+                env: vec![],
+                url: None,
+                headers: vec![],
             }),
             server: ServerName { name: Some(text("demo")), version: Some(text("1.0.0")) },
             protocol: Some(text("2025-11-25")),

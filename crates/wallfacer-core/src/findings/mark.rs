@@ -14,6 +14,8 @@ pub struct Key([u8; Key::BYTES]);
 #[derive(Serialize)]
 struct Marked<'a> {
     target: &'a Option<Shown>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: &'a Option<Shown>,
     repro: &'a Repro,
 }
 
@@ -36,7 +38,7 @@ impl Key {
     }
 
     fn hash(&self, finding: &Finding) -> blake3::Hash {
-        let marked = Marked { target: &finding.target, repro: &finding.repro };
+        let marked = Marked { target: &finding.target, other: &finding.other, repro: &finding.repro };
         let text = serde_json::to_vec(&marked).expect("a finding has only text for keys");
         blake3::keyed_hash(&self.0, &text)
     }
@@ -71,11 +73,12 @@ mod tests {
     fn another_command_place_or_payload_is_not_known() {
         let key = Key::new([1; 32]);
         let finding = marked(&key, full());
-        let mut changed = [finding.clone(), finding.clone(), finding.clone(), finding];
+        let mut changed = [finding.clone(), finding.clone(), finding.clone(), finding.clone(), finding];
         changed[0].target.as_mut().unwrap().command = vec!["rm".to_owned()];
         changed[1].target.as_mut().unwrap().cwd = None;
         changed[2].repro = crash("search", json!({ "q": "y" })).repro;
         changed[3].mark = None;
+        changed[4].other.as_mut().unwrap().command = vec!["rm".to_owned()];
         assert!(changed.iter().all(|finding| !key.knows(finding)));
     }
 }

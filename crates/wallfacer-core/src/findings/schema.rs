@@ -32,7 +32,8 @@ pub fn finding_schema() -> Value {
         })),
         "repro": repro(),
         "seed": { "type": "integer", "minimum": 0, "description": "Of the run." },
-        "target": target(),
+        "target": target("What was started or reached, without secrets."),
+        "other": target("The server that it was held against, where it was."),
         "server": object(&[], json!({ "name": optional("As it calls itself."), "version": optional("As it says.") })),
         "protocol": optional("The protocol version that was spoken."),
         "references": list(&["kind", "text"], json!({
@@ -135,10 +136,10 @@ fn repro() -> Value {
     json!({ "oneOf": forms })
 }
 
-fn target() -> Value {
+fn target(description: &str) -> Value {
     json!({
         "type": ["object", "null"],
-        "description": "What was started or reached, without secrets.",
+        "description": description,
         "additionalProperties": false,
         "properties": {
             "command": words("The program and its arguments."),

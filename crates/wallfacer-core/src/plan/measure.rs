@@ -15,8 +15,8 @@ pub enum Measure {
     },
     /// The output schema that was declared when that was written down; none where there was none.
     Declared { schema: Option<Value> },
-    /// What another server says to the same, but for these paths.
-    Other { ignore: Vec<String> },
+    /// What another server says to the same, but for these paths, in the versions that were spoken.
+    Other { here: String, there: String, ignore: Vec<String> },
 }
 
 /// What of a result carries its JSON.

@@ -384,6 +384,26 @@ impl<'a> Campaign<'a> {
         self.chosen.iter().map(|tool| tool.name.clone()).collect()
     }
 
+    /// All calls of the run so far.
+    pub fn calls(&self) -> u64 {
+        self.summary.calls
+    }
+
+    pub fn add_lives(&mut self, lives: u64) {
+        self.lives += lives;
+    }
+
+    /// What is declared of one more tool was held against something.
+    pub fn count_declaration(&mut self) {
+        self.declarations += 1;
+    }
+
+    /// A tool is not tried after all.
+    pub fn do_without(&mut self, tool: &str, why: &str) {
+        self.chosen.retain(|chosen| chosen.name != tool);
+        self.leave_out(tool, why);
+    }
+
     /// Nothing can be said of this, and why.
     pub fn leave_out(&mut self, what: &str, why: &str) {
         self.not_tested.insert(NotTested { what: what.to_owned(), why: why.to_owned() });
@@ -514,19 +534,8 @@ impl<'a> Campaign<'a> {
 
     fn take_case(&mut self, cases: &[Case], index: usize, judged: Judged, planner: Option<&mut Planner>) {
         let case = &cases[index];
-        self.summary.count(&judged.answer);
-        self.summary.of_offers += u64::from(is_offer(&case.subject));
         let valid = case.intent.is_valid() == Some(true);
-        let completed = judged.answer == Answer::Completed;
-        if let Some(tool) = case.subject.tool() {
-            let counts = self.tools.entry(tool.to_owned()).or_default();
-            counts.calls.count(&judged.answer);
-            counts.valid_calls += u64::from(valid);
-            counts.valid_completed += u64::from(valid && completed);
-            if valid && completed && case.single_call().is_some() {
-                self.good.entry(tool.to_owned()).or_insert_with(|| case.clone());
-            }
-        }
+        self.count(case, &judged.answer);
         if let (Some(answers), Some(sight), Some(tool)) =
             (&mut self.answers, judged.sight, case.subject.tool())
         {
@@ -559,6 +568,23 @@ impl<'a> Campaign<'a> {
             judged.charges.into_iter().filter(|charge| !self.only_rules || charge.kind.rule().is_some())
         {
             self.suspicions.add(self.server.name.as_deref(), performed, charge, before);
+        }
+    }
+
+    /// Counts what became of a case.
+    pub fn count(&mut self, case: &Case, answer: &Answer) {
+        self.summary.count(answer);
+        self.summary.of_offers += u64::from(is_offer(&case.subject));
+        let valid = case.intent.is_valid() == Some(true);
+        let completed = *answer == Answer::Completed;
+        if let Some(tool) = case.subject.tool() {
+            let counts = self.tools.entry(tool.to_owned()).or_default();
+            counts.calls.count(answer);
+            counts.valid_calls += u64::from(valid);
+            counts.valid_completed += u64::from(valid && completed);
+            if valid && completed && case.single_call().is_some() {
+                self.good.entry(tool.to_owned()).or_insert_with(|| case.clone());
+            }
         }
     }
 
@@ -627,7 +653,12 @@ impl<'a> Campaign<'a> {
         inquiry.look_into(case, charge, schema, before).await
     }
 
-    fn take_confirmed(&mut self, confirmed: Confirmed, suspicion: Suspicion, listener: &mut dyn Listener) {
+    pub(super) fn take_confirmed(
+        &mut self,
+        confirmed: Confirmed,
+        suspicion: Suspicion,
+        listener: &mut dyn Listener,
+    ) {
         let Suspicion { case, charge, .. } = &suspicion;
         let name = case.subject.name().map(str::to_owned);
         match confirmed {

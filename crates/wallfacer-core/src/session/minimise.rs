@@ -39,6 +39,7 @@ pub enum Minimised {
 /// Makes the case of a finding, whose secrets were put back, as small as it goes.
 pub async fn minimise(
     connector: Connector,
+    other: Option<Connector>,
     finding: &Finding,
     destructive: &Destructive,
     budget: Duration,
@@ -49,7 +50,7 @@ pub async fn minimise(
         Err(why) => return Ok(Minimised::NotReplayable { why: why.to_string() }),
     };
     listener.hear(&Event::Connecting { target: &connector.target().shown() });
-    let trial = Trial::open(connector, finding).await?;
+    let trial = Trial::open(connector, other, finding).await?;
     if let Some(why) = trial.obstacle(&mut case, destructive) {
         return Ok(Minimised::NotReplayable { why });
     }

@@ -1,5 +1,6 @@
 //! Ties the steps together: the only place where what was seen decides what is done next.
 
+mod against;
 mod attempt;
 mod behave;
 mod campaign;
@@ -13,6 +14,7 @@ mod fuzz;
 mod injection;
 mod minimise;
 mod narrow;
+mod pair;
 mod property;
 mod proving;
 mod replay;
@@ -22,6 +24,7 @@ mod shared;
 mod suspicion;
 mod trial;
 
+pub use against::against;
 pub use behave::{BehaveError, BehaveOptions, Behaved, Keep, behave};
 pub use check::{CheckOptions, check};
 pub use differential::{Taught, differential, learn};

@@ -39,9 +39,10 @@ pub enum Replay {
     },
 }
 
-/// Tries a finding, whose secrets were put back, on fresh servers of the target.
+/// Tries a finding, whose secrets were put back, on fresh servers of the target, beside the other that it was held against.
 pub async fn replay(
     connector: Connector,
+    other: Option<Connector>,
     finding: &Finding,
     destructive: &Destructive,
     listener: &mut dyn Listener,
@@ -51,7 +52,7 @@ pub async fn replay(
         Err(why) => return Ok(Replayed::not(why.to_string())),
     };
     listener.hear(&Event::Connecting { target: &connector.target().shown() });
-    let mut trial = Trial::open(connector, finding).await?;
+    let mut trial = Trial::open(connector, other, finding).await?;
     if let Some(why) = trial.obstacle(&mut case, destructive) {
         return Ok(Replayed::not(why));
     }

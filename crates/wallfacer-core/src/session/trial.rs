@@ -6,13 +6,15 @@ use super::attempt::attempt;
 use super::behave::{learn, said, start_case, watched};
 use super::fuzz::{CANARY, canary};
 use super::injection::{prepare, unseen};
+use super::pair::Pair;
 use super::property::marker;
 use crate::catalogue::{Catalogue, discover};
 use crate::findings::{Finding, FindingId, Kind, Origin};
 use crate::judge::{Charge, Context, Secrets};
-use crate::plan::{Case, Intent, held_back};
+use crate::learn::Pattern;
+use crate::plan::{Case, Intent, Measure, held_back};
 use crate::run::{Patience, Runner};
-use crate::target::{Destructive, Timeouts};
+use crate::target::{Destructive, Protocol, Timeouts};
 use crate::wire::{ConnectError, Connector, Server};
 
 /// How long a server that was only looked at may take to leave.
@@ -30,6 +32,8 @@ pub(super) struct Trial<'a> {
     patience: Patience,
     /// Why what the server does would not be seen.
     unseen: Option<String>,
+    /// Beside the server that it is held against, where it is.
+    pair: Option<Pair>,
 }
 
 /// What a case did this time, beside what it did when it was stored.
@@ -45,7 +49,11 @@ pub(super) enum Likeness {
 
 impl<'a> Trial<'a> {
     /// Looks at the server, so that what it declares is known.
-    pub async fn open(mut connector: Connector, finding: &'a Finding) -> Result<Trial<'a>, ConnectError> {
+    pub async fn open(
+        mut connector: Connector,
+        other: Option<Connector>,
+        finding: &'a Finding,
+    ) -> Result<Trial<'a>, ConnectError> {
         // The same canary as in the run that found it, so that a leak shows again.
         let canary = canary(finding.seed);
         connector.plant(CANARY, &canary);
@@ -54,6 +62,15 @@ impl<'a> Trial<'a> {
         connector.world_mut().watch |= by_effect;
         connector.world_mut().seed = finding.seed;
         let case = finding.repro.case().ok();
+        let pair = match (other, case.as_ref().and_then(|case| case.measure.as_deref())) {
+            (Some(mut other), Some(Measure::Other { here, there, .. })) => {
+                for (side, spoken) in [(&mut connector, here), (&mut other, there)] {
+                    Protocol::parse(spoken).into_iter().for_each(|version| side.speak(version));
+                }
+                Some(Pair::open(connector.clone(), other, finding.seed).await?)
+            }
+            _ => None,
+        };
         let injection = case.as_ref().and_then(|case| Some((case.seed, case.intent.injection()?)));
         connector.world_mut().watch |= injection.is_some();
         let (mut connection, server) = connector.open().await?;
@@ -82,7 +99,7 @@ impl<'a> Trial<'a> {
             learn(&mut watched, &recording);
             context = context.with_watched(watched);
         }
-        Ok(Trial { finding, server, catalogue, context, runner, patience, unseen })
+        Ok(Trial { finding, server, catalogue, context, runner, patience, unseen, pair })
     }
 
     /// Why a case cannot be tried on this server, or must not.
@@ -95,6 +112,15 @@ impl<'a> Trial<'a> {
         }
         if let Some(why) = &self.unseen {
             return Some(format!("it shows only where what the server does is seen: {why}"));
+        }
+        if let Some(Measure::Other { .. }) = case.measure.as_deref() {
+            let Some(pair) = &self.pair else {
+                return Some("the server that it was held against is not known".to_owned());
+            };
+            let mut held = case.called_tools().filter_map(|tool| pair.held_back(tool, destructive));
+            if let Some(why) = held.next() {
+                return Some(format!("it is not called on the other server: {why}"));
+            }
         }
         let takes_rule = matches!(
             self.finding.kind,
@@ -123,14 +149,18 @@ impl<'a> Trial<'a> {
 
     /// What is held against a fresh server after this case, the most alike first.
     pub async fn charges(&mut self, case: &Case) -> Result<Vec<(Likeness, Charge)>, ConnectError> {
-        self.runner.rest().await;
-        let tried = attempt(&mut self.runner, case, &self.patience, &self.context).await?;
-        let mut alike: Vec<_> = tried
-            .judgement
-            .charges
-            .into_iter()
-            .map(|charge| (self.likeness(case, &charge), charge))
-            .collect();
+        let charges = match (&mut self.pair, case.measure.as_deref()) {
+            (Some(pair), Some(Measure::Other { ignore, .. })) => {
+                let ignored: Vec<Pattern> = ignore.iter().flat_map(|text| Pattern::parse(text)).collect();
+                pair.charges(case, &ignored).await?
+            }
+            _ => {
+                self.runner.rest().await;
+                attempt(&mut self.runner, case, &self.patience, &self.context).await?.judgement.charges
+            }
+        };
+        let mut alike: Vec<_> =
+            charges.into_iter().map(|charge| (self.likeness(case, &charge), charge)).collect();
         alike.sort_by_key(|(likeness, _)| match likeness {
             Likeness::Same => 0,
             Likeness::AnotherWay => 1,
@@ -146,6 +176,9 @@ impl<'a> Trial<'a> {
 
     /// Ends the last server.
     pub async fn close(mut self) {
+        if let Some(pair) = &mut self.pair {
+            pair.rest().await;
+        }
         self.runner.rest().await;
     }
 

@@ -19,6 +19,8 @@ pub struct Settings {
     pub destructive: Destructive,
     /// Parameters by pack, then by name.
     pub packs: BTreeMap<String, BTreeMap<String, String>>,
+    /// Places of results that may differ between two servers, as written.
+    pub ignore: Vec<String>,
 }
 
 /// What the user has to say on which tools destroy something.
@@ -41,6 +43,7 @@ impl Settings {
             severities: BTreeMap::new(),
             destructive: Destructive::default(),
             packs: BTreeMap::new(),
+            ignore: Vec::new(),
         }
     }
 

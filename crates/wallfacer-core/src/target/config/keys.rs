@@ -53,6 +53,7 @@ pub(super) const SECTIONS: &[(&str, &str)] = &[
     ),
     ("allow_destructive", "Tools that may be called although they look destructive."),
     ("destructive", "Which tools look destructive."),
+    ("differential", "How two servers are compared."),
     ("packs", "`[packs.NAME]`: parameters of that rule pack; `--param` wins over them."),
 ];
 
@@ -224,6 +225,13 @@ pub(super) const KEYS: &[Key] = &[
         shape: Shape::Flag,
         default: "false",
         meaning: "Use `patterns` alone, without the built-in list of destructive verbs.",
+    },
+    Key {
+        section: "differential",
+        name: "ignore",
+        shape: Shape::Texts,
+        default: "[]",
+        meaning: "JSONPaths of results that may differ between two servers, such as `$..time`; `--ignore` adds to them.",
     },
 ];
 

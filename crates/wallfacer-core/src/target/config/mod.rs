@@ -194,6 +194,8 @@ fn settings<'a>(
     settings.destructive.replace_defaults = destructive.flag("replace_defaults").unwrap_or(false);
     settings.destructive.allowed = patterns(reader, &section("allow_destructive"), "tools");
     settings.severities = severities(reader, root);
+    let ignore = section("differential").texts("ignore").unwrap_or_default();
+    settings.ignore = ignore.into_iter().map(|text| text.value).collect();
     settings.packs = packs(reader, root);
     settings
 }

@@ -61,6 +61,9 @@ tools = ["^logs_.*$"]
 patterns = ["^zap"]
 replace_defaults = true
 
+[differential]
+ignore = ["$..time"]
+
 [packs.auth]
 whoami_tool = "me"
 retries = 3
@@ -95,6 +98,7 @@ fn every_key_is_read_and_means_what_it_says() {
     assert!(settings.destructive.allowed[0].is_match("logs_delete"));
     assert!(settings.destructive.patterns[0].is_match("zap_all"));
     assert!(settings.destructive.replace_defaults);
+    assert_eq!(settings.ignore, ["$..time"]);
     assert_eq!(settings.packs["auth"]["retries"], "3");
     assert_eq!(config.from_environment.into_iter().collect::<Vec<_>>(), ["hunter2-from-outside"]);
 }

@@ -73,6 +73,11 @@ impl Connector {
         &self.target
     }
 
+    /// Speaks this version from now on.
+    pub fn speak(&mut self, protocol: Protocol) {
+        self.target.protocol = protocol;
+    }
+
     /// Puts a variable into the environment that servers we start inherit.
     pub fn plant(&mut self, name: &str, value: &str) {
         self.ambient.insert(name.into(), value.into());
