@@ -17,6 +17,10 @@
 //!
 //! `wallfacer-fixture change NAME [--fixed] …` plays a server of the fifth table: each exists in two versions, of which
 //! `--fixed` plays the earlier one.
+//!
+//! `wallfacer-fixture rule NAME [--fixed] [--root DIRECTORY]` plays a server of the sixth table: each breaks rules of a
+//! pack. `wallfacer-fixture rule as-written --script FILE` plays what a file says, and
+//! `wallfacer-fixture rule diary --root DIRECTORY` writes down there which calls were made.
 
 mod behaviour_table;
 mod change;
@@ -27,6 +31,7 @@ mod injection;
 mod locate;
 mod port;
 mod renaming;
+mod rule_table;
 mod table;
 
 pub use behaviour_table::behaviours;
@@ -38,4 +43,5 @@ pub use injection::{Injection, injections};
 pub use locate::{require, server};
 pub use port::free_port;
 pub use renaming::Renaming;
+pub use rule_table::{RuleServer, rule_servers};
 pub use table::modes;

@@ -88,7 +88,7 @@ pub(crate) fn tried(rule: &Rule, fixture: &Fixture) -> FixtureResult {
 /// As much of the arguments as the rule itself decides.
 fn sent(rule: &Rule, known: &Known<'_>) -> Value {
     match &rule.input {
-        Input::Fixed(draft) | Input::SchemaValid { over: draft } => draft.resolve(known).ok(),
+        Input::Fixed(draft) | Input::SchemaValid { over: draft, .. } => draft.resolve(known).ok(),
         Input::Generated(_) => None,
     }
     .unwrap_or_else(|| json!({}))

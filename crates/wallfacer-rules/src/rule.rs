@@ -45,6 +45,8 @@ pub enum Input {
     /// Anything that the tool's own schema allows, with these members put over it.
     SchemaValid {
         over: Draft,
+        /// Members that are generated, and put over them as well.
+        made: Option<Generate>,
     },
 }
 
@@ -59,6 +61,15 @@ impl Rule {
     /// Everything its claims look at.
     pub fn reads(&self) -> BTreeSet<Root> {
         self.assertions.iter().flat_map(Assertion::roots).collect()
+    }
+
+    /// Whether what it sends or claims depends on this.
+    pub fn refers_to(&self, root: Root) -> bool {
+        let sends = match &self.input {
+            Input::Fixed(draft) | Input::SchemaValid { over: draft, .. } => draft.roots().contains(&root),
+            Input::Generated(_) => false,
+        };
+        sends || self.reads().contains(&root)
     }
 
     /// It is only about how the tool describes itself: no call is needed.

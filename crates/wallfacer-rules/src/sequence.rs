@@ -4,6 +4,7 @@ use crate::assertion::Assertion;
 use crate::draft::Draft;
 use crate::evaluate::{self, Context, Verdict, show};
 use crate::fixture::SequenceFixture;
+use crate::path::Root;
 use crate::rule::Origin;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -67,6 +68,13 @@ impl Sequence {
     /// Every tool it calls: a sequence runs as a whole or not at all.
     pub fn tools(&self) -> BTreeSet<&str> {
         self.steps.iter().chain(&self.cleanup).map(|step| step.call.as_str()).collect()
+    }
+
+    /// Whether what it sends or claims depends on this.
+    pub fn refers_to(&self, root: Root) -> bool {
+        let claims = |step: &Step| step.assertions.iter().any(|claim| claim.roots().contains(&root));
+        let mut steps = self.steps.iter().chain(&self.cleanup);
+        steps.any(|step| step.with.roots().contains(&root) || claims(step))
     }
 }
 

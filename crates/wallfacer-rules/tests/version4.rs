@@ -76,7 +76,7 @@ fn a_hostile_name_stays_a_name() {
         assert_eq!(rule.tool, name);
         assert_eq!(rule.name, format!("path.{name}.{field}"));
 
-        let Input::SchemaValid { over } = &rule.input else { panic!("{name}") };
+        let Input::SchemaValid { over, .. } = &rule.input else { panic!("{name}") };
         let marker = json!("m4rk");
         let known = Known { marker: Some(&marker), ..Known::default() };
         let sent = over.resolve(&known).unwrap();

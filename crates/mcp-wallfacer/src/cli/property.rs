@@ -11,6 +11,7 @@ use wallfacer_core::summary::Run;
 use wallfacer_core::target::Severity;
 use wallfacer_rules::{Rules, Shelf};
 
+use super::behave::noise;
 use super::conclude::{conclude, failure};
 use super::fuzz::{globs, severity};
 use super::keeping::Keeping;
@@ -77,7 +78,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         destructive: chosen.settings.destructive.clone(),
         ..FuzzOptions::default()
     };
-    let options = PropertyOptions { effort, cases: args.cases, looks_further: true };
+    let options = PropertyOptions { effort, cases: args.cases, looks_further: true, noise: noise() };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
     let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };

@@ -118,6 +118,10 @@ impl Context {
         Context { marker: Value::from(marker), ..self }
     }
 
+    pub fn with_canary(self, canary: Option<Value>) -> Context {
+        Context { canary, ..self }
+    }
+
     /// What placeholders of rules may stand for.
     pub fn known<'a>(&'a self, steps: &'a Value) -> Known<'a> {
         let marker = Some(&self.marker).filter(|marker| marker.is_string());
@@ -131,7 +135,10 @@ impl Context {
 
     /// What a step did to the world, as rules see it; none where that was not observed.
     pub fn effects(&self, taken: &Taken) -> Option<Value> {
-        let effects = self.watched.as_ref()?.effects(taken, Whose::Call)?;
+        let watched = self.watched.as_ref()?;
+        let mut effects = watched.effects(taken, Whose::Call)?;
+        effects.connects.retain(|contact| !watched.by_itself.contains(&contact.host));
+        effects.names.retain(|name| !watched.by_itself.contains(name));
         Some(effects.shown())
     }
 

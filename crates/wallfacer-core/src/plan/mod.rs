@@ -17,7 +17,9 @@ pub use case::{Case, Intent, Step, Subject};
 pub use claim::{Claim, Law};
 pub use frame::RawFrame;
 pub use guard::{held_back, words};
-pub use injection::{Aim, Escape, Ground, Injection, Known, Purpose, demanded, injection_cases, places};
+pub use injection::{
+    Aim, Escape, Ground, Injection, Known, Landmarks, Purpose, demanded, injection_cases, places,
+};
 pub use lesson::{Lesson, harvest, read_refusal, said};
 pub use measure::{Carrier, Measure};
 pub use offers::offer_cases;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use wallfacer_rules::{Input, Known, Rule, Sequence};
+use wallfacer_rules::{Generate, Input, Known, Rule, Sequence};
 use wallfacer_schema::{Choices, Pool, Schema};
 
 use super::case::{Case, Intent, Step, Subject};
@@ -78,7 +78,7 @@ pub fn sequence_case(sequence: &Arc<Sequence>, seed: u64) -> Case {
 enum Source<'a> {
     Fixed(Value),
     Made(Schema),
-    Declared { schema: &'a Schema, over: Value },
+    Declared { schema: &'a Schema, made: Option<Schema>, over: Value },
 }
 
 impl<'a> Source<'a> {
@@ -88,11 +88,9 @@ impl<'a> Source<'a> {
         };
         Ok(match &rule.input {
             Input::Fixed(draft) => Source::Fixed(resolved(draft)?),
-            Input::Generated(generate) => Source::Made(
-                Schema::compile(&generate.schema())
-                    .map_err(|error| NotMade(format!("nothing can be generated for it: {error}")))?,
-            ),
-            Input::SchemaValid { over } => Source::Declared {
+            Input::Generated(generate) => Source::Made(compiled(generate)?),
+            Input::SchemaValid { over, made } => Source::Declared {
+                made: made.as_ref().map(compiled).transpose()?,
                 schema: plan
                     .schemas
                     .get(&rule.tool)
@@ -112,9 +110,18 @@ impl<'a> Source<'a> {
         match self {
             Source::Fixed(value) => Ok(value.clone()),
             Source::Made(schema) => draw(schema),
-            Source::Declared { schema, over } => Ok(put_over(draw(schema)?, over)),
+            Source::Declared { schema, made, over } => {
+                let arguments = draw(schema)?;
+                let made = made.as_ref().map_or(Ok(Value::Null), draw)?;
+                Ok(put_over(put_over(arguments, &made), over))
+            }
         }
     }
+}
+
+fn compiled(generate: &Generate) -> Result<Schema, NotMade> {
+    Schema::compile(&generate.schema())
+        .map_err(|error| NotMade(format!("nothing can be generated for it: {error}")))
 }
 
 /// The arguments, with the members that a rule fixes.

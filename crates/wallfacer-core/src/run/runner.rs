@@ -196,12 +196,14 @@ impl Runner {
         let mut finished: VecDeque<usize> = VecDeque::new();
         let mut doubtful: BTreeSet<usize> = BTreeSet::new();
         let mut in_flight = in_flight;
+        let watched = self.connector.world().is_watched();
         while !waiting.is_empty() || !flights.is_empty() {
             while waiting.front().is_some_and(|index| !foreman.wants(*index, &cases[*index])) {
                 waiting.pop_front();
             }
-            // A script of several steps, or with raw frames, needs the server for itself.
-            let alone = waiting.front().is_some_and(|index| cases[*index].single_call().is_none());
+            // A script of several steps, or with raw frames, needs the server for itself; and so does every call where what
+            // it does is watched.
+            let alone = waiting.front().is_some_and(|index| watched || cases[*index].single_call().is_none());
             if alone && flights.is_empty() {
                 let index = waiting.pop_front().expect("just seen");
                 self.perform_again(cases, index, &mut finished, foreman).await?;

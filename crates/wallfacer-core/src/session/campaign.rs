@@ -298,7 +298,7 @@ impl<'a> Campaign<'a> {
                 self.tools.entry(tool.to_owned()).or_default().calls.count(&seen.answer);
             }
             self.note_ruling(case, tried.judgement.unknown);
-            for charge in tried.judgement.charges {
+            for charge in tried.judgement.charges.into_iter().filter(|charge| !is_of_watching(charge)) {
                 self.suspicions.add(self.server.name.as_deref(), case, charge, Vec::new);
             }
         }
@@ -553,9 +553,8 @@ impl<'a> Campaign<'a> {
         self.note_ruling(case, judged.unknown);
         for (twin, judgement) in judged.twins {
             self.note_ruling(&twin, judgement.unknown);
-            let wanted = |charge: &Charge| !self.only_rules || charge.kind.rule().is_some();
-            let charges: Vec<Charge> = judgement.charges.into_iter().filter(wanted).collect();
-            for charge in charges {
+            let wanted = judgement.charges.into_iter().filter(|charge| self.wants(charge));
+            for charge in wanted.collect::<Vec<Charge>>() {
                 self.suspicions.add(self.server.name.as_deref(), &twin, charge, Vec::new);
             }
         }
@@ -564,9 +563,7 @@ impl<'a> Campaign<'a> {
             let first = index - index % shard_size(cases.len());
             cases[first..index].iter().flat_map(|case| case.steps.clone()).collect()
         };
-        for charge in
-            judged.charges.into_iter().filter(|charge| !self.only_rules || charge.kind.rule().is_some())
-        {
+        for charge in judged.charges.into_iter().filter(|charge| self.wants(charge)).collect::<Vec<_>>() {
             self.suspicions.add(self.server.name.as_deref(), performed, charge, before);
         }
     }
@@ -586,6 +583,10 @@ impl<'a> Campaign<'a> {
                 self.good.entry(tool.to_owned()).or_insert_with(|| case.clone());
             }
         }
+    }
+
+    fn wants(&self, charge: &Charge) -> bool {
+        charge.kind.rule().is_some() || !self.only_rules && !is_of_watching(charge)
     }
 
     fn give_up(&mut self, subject: &Subject, cases: usize, planner: Option<&mut Planner>) {
@@ -754,6 +755,11 @@ fn as_stored(case: &Case, charge: &Charge) -> Case {
     let claim = case.claim.clone().filter(|_| about_rule || plays);
     let measure = charge.measure.clone().or_else(|| case.measure.clone());
     Case { claim, measure, ..case.clone() }
+}
+
+/// What calls do is held against what is said of them where that is looked for.
+fn is_of_watching(charge: &Charge) -> bool {
+    matches!(charge.kind, Kind::UndeclaredBehaviour)
 }
 
 fn is_offer(subject: &Subject) -> bool {

@@ -158,7 +158,12 @@ fn try_rules(work: &mut Work<'_>) -> Result<(), FuzzError> {
     };
     let budget = fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()).mul_f64(RULES_SHARE));
     let effort = FuzzOptions { budget, in_flight: 1, ..fuzz.clone() };
-    let options = PropertyOptions { effort, cases: RULE_CASES, looks_further: false };
+    let options = PropertyOptions {
+        effort,
+        cases: RULE_CASES,
+        looks_further: false,
+        noise: work.options.noise.clone(),
+    };
     let tried = property(work.connector.clone(), &choose, &options, work.listener)?;
     work.run.add_fuzzing(tried);
     Ok(())

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use wallfacer_schema::{Class, Schema, Shrinker};
 
+use super::confirm::may_leave_out_steps;
 use super::narrow::Narrow;
 use super::trial::{Likeness, Trial};
 use crate::event::{Event, Listener};
@@ -109,7 +110,10 @@ impl Press<'_> {
     /// Fewer steps, then less in each.
     async fn press(&mut self, case: Case) -> Result<Case, ConnectError> {
         if case.claim.as_ref().is_some_and(|claim| claim.sequence().is_some()) {
-            return self.leave_out(case).await;
+            return match may_leave_out_steps(&self.trial.finding.kind) {
+                true => self.leave_out(case).await,
+                false => Ok(case),
+            };
         }
         if case.claim.is_some() {
             return self.narrow(case).await;

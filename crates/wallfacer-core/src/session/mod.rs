@@ -7,6 +7,7 @@ mod campaign;
 mod check;
 mod confirm;
 mod differential;
+mod equipment;
 mod examine;
 mod extreme;
 mod foresee;

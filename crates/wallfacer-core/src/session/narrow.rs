@@ -1,7 +1,7 @@
 //! A case of a rule in, the arguments out that it may be made smaller to: those that the rule itself could have sent.
 
 use serde_json::{Value, json};
-use wallfacer_rules::Input;
+use wallfacer_rules::{Generate, Input};
 use wallfacer_schema::{Class, Schema, Shrinker};
 
 use crate::judge::Context;
@@ -21,9 +21,12 @@ impl Narrow {
         let (document, over) = match &rule.input {
             Input::Fixed(_) => return None,
             Input::Generated(generate) => (generate.schema(), Value::Null),
-            Input::SchemaValid { over } => {
+            Input::SchemaValid { over, made } => {
                 let declared = context.tools.get(&rule.tool).map(|facts| facts.listed["inputSchema"].clone());
-                (declared.unwrap_or_else(|| json!({})), over.resolve(&context.known(&Value::Null)).ok()?)
+                let over = over.resolve(&context.known(&Value::Null)).ok()?;
+                // What the rule has generated is what it is about, and stays.
+                let kept = made.as_ref().map_or(Value::Null, |made| members(case, made));
+                (declared.unwrap_or_else(|| json!({})), put_over(put_over(json!({}), &kept), &over))
             }
         };
         Some(Narrow { schema: Schema::compile(&document).ok()?, over })
@@ -40,4 +43,12 @@ impl Narrow {
     pub fn case(&self, case: &Case, proposal: Value) -> Option<Case> {
         proposal.is_object().then(|| with_arguments(case, &put_over(proposal, &self.over)))
     }
+}
+
+/// The members of the case's arguments that a rule has generated.
+fn members(case: &Case, made: &Generate) -> Value {
+    let arguments = common_arguments(case).and_then(Value::as_object);
+    let names = made.schema()["properties"].as_object().cloned().unwrap_or_default();
+    let kept = arguments.into_iter().flatten().filter(|(name, _)| names.contains_key(*name));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }

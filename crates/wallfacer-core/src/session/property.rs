@@ -9,6 +9,7 @@ use serde_json::Value;
 use wallfacer_rules::{Rule, Rules, Sequence, ToolShape};
 
 use super::campaign::{Campaign, Field};
+use super::equipment::{Needs, equip, planted, watch};
 use super::fuzz::{CANARY, FuzzError, FuzzOptions, canary, look};
 use crate::catalogue::Catalogue;
 use crate::event::{Event, Listener};
@@ -33,6 +34,8 @@ pub struct PropertyOptions {
     pub cases: u32,
     /// Whether crashes, hangs and broken answers are looked into here, and not left to another step.
     pub looks_further: bool,
+    /// Further lines of noise, for rules that judge by effect.
+    pub noise: Vec<String>,
 }
 
 /// Rules that belong together, by the name of their file or pack.
@@ -59,18 +62,32 @@ pub fn property(
     let canary = canary(effort.seed);
     let secrets = Secrets::new(connector.target().secrets().into_iter().chain([canary.clone()]));
     connector.plant(CANARY, &canary);
+    connector.world_mut().seed = effort.seed;
     listener.hear(&Event::Connecting { target: &target });
-    let (server, catalogue) = runtime.block_on(look(&mut connector))?;
+    let (mut server, mut catalogue) = runtime.block_on(look(&mut connector))?;
+    let sets = choose(&Context::new(&catalogue, server.protocol).shapes());
+    let needs = needs(&sets, &Context::new(&catalogue, server.protocol).shapes());
+    if needs.any() {
+        equip(&mut connector, needs, effort.seed);
+        (server, catalogue) = runtime.block_on(look(&mut connector))?;
+    }
     let context =
         |catalogue: &Catalogue| Context::new(catalogue, server.protocol).with_marker(marker(effort.seed));
-    let first = context(&catalogue).with_secrets(secrets);
     let patience = Patience::new(connector.target().timeouts.clone());
     let runner = || Runner::new(connector.clone(), &catalogue, patience.clone());
+    let first =
+        context(&catalogue).with_secrets(secrets).with_canary(planted(&connector, &server, effort.seed));
+    let first = runtime.block_on(async {
+        let mut runner = runner();
+        let watched = watch(first, &connector, &server, &options.noise, &mut runner, effort.seed).await;
+        runner.rest().await;
+        watched
+    })?;
     let field = Field { runner: &runner, context: &first, runtime: &runtime };
     let mut campaign = Campaign::new(effort, &catalogue, &server, started);
     let _fuzzing_plan = campaign.planner();
     campaign.only_rules = !options.looks_further;
-    let docket = Docket::new(choose(&first.shapes()), &first, &catalogue, options, &mut campaign);
+    let docket = Docket::new(sets, &first, &catalogue, options, &mut campaign);
     if !docket.listing.is_empty() {
         let mut contexts = vec![context(&catalogue)];
         for _ in 0..ASKED_AGAIN {
@@ -84,6 +101,16 @@ pub fn property(
     campaign.play(&docket.calls, "rules", &field, None, listener)?;
     campaign.confirm_the_rest(&field, listener)?;
     Ok(campaign.finish(target, server))
+}
+
+/// What these rules need, on a server with these tools.
+fn needs(sets: &[RuleSet], tools: &[ToolShape]) -> Needs {
+    let of_set = |RuleSet { rules, .. }: &RuleSet| {
+        let expanded = rules.expand(tools).rules;
+        let of_rules = rules.rules.iter().chain(&expanded).map(Needs::of_rule);
+        of_rules.chain(rules.sequences.iter().map(Needs::of_sequence)).fold(Needs::default(), Needs::and)
+    };
+    sets.iter().map(of_set).fold(Needs::default(), Needs::and)
 }
 
 /// A text that stands in no other, and is the same for the same seed.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::attempt::attempt;
-use super::behave::{learn, said, start_case, watched};
+use super::behave::said;
+use super::equipment::{Needs, equip, planted, watch};
 use super::fuzz::{CANARY, canary};
 use super::injection::{prepare, unseen};
 use super::pair::Pair;
@@ -73,7 +74,7 @@ impl<'a> Trial<'a> {
         };
         let injection = case.as_ref().and_then(|case| Some((case.seed, case.intent.injection()?)));
         connector.world_mut().watch |= injection.is_some();
-        let (mut connection, server) = connector.open().await?;
+        let (mut connection, mut server) = connector.open().await?;
         let timeouts = connector.target().timeouts.clone();
         let catalogue = discover(&mut connection, &server, &timeouts).await;
         connection.close(GRACE).await;
@@ -87,17 +88,21 @@ impl<'a> Trial<'a> {
         }
         let patience = Patience::new(waiting(&finding.kind, timeouts));
         context.server_said = said(&server);
-        let seen = by_effect && server.standing.observed.calls;
-        let watched = watched(&connector, &server, &[]).ok().filter(|_| seen);
-        let unseen = injection.and_then(|_| unseen(&connector));
+        let needs = case.as_ref().map(|case| needs(case, &context)).unwrap_or_default();
+        if needs.any() {
+            equip(&mut connector, needs, finding.seed);
+            let (connection, equipped) = connector.open().await?;
+            connection.close(GRACE).await;
+            server = equipped;
+        }
+        context.canary = planted(&connector, &server, finding.seed);
+        let unseen = unseen(&connector).filter(|_| injection.is_some() || needs.effects);
         if let Some((seed, injection)) = injection {
             prepare(&mut connector, &catalogue, seed, injection.offline);
         }
-        let mut runner = Runner::new(connector, &catalogue, patience.clone());
-        if let Some(mut watched) = watched {
-            let recording = runner.perform(&start_case(finding.seed), &patience).await?;
-            learn(&mut watched, &recording);
-            context = context.with_watched(watched);
+        let mut runner = Runner::new(connector.clone(), &catalogue, patience.clone());
+        if by_effect || needs.effects {
+            context = watch(context, &connector, &server, &[], &mut runner, finding.seed).await?;
         }
         Ok(Trial { finding, server, catalogue, context, runner, patience, unseen, pair })
     }
@@ -201,6 +206,17 @@ impl<'a> Trial<'a> {
             Likeness::Lesser
         }
     }
+}
+
+/// What the rule of a case needs; nothing where it has none.
+fn needs(case: &Case, context: &Context) -> Needs {
+    let Some(mut claim) = case.claim.clone() else { return Needs::default() };
+    // One that cannot be read is told when the case is tried.
+    if claim.read(&context.shapes()).is_err() {
+        return Needs::default();
+    }
+    let rule = claim.rule().map(Needs::of_rule);
+    rule.or_else(|| claim.sequence().map(|sequence| Needs::of_sequence(sequence))).unwrap_or_default()
 }
 
 /// Whether a check looks for this kind in one case. The others take many cases or an observed world.

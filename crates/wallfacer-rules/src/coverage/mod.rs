@@ -126,7 +126,7 @@ fn add(count: &mut Count, need: Need) {
 fn needs(rule: &Rule) -> Need {
     let is_seen = |root: &Root| matches!(root, Root::Effects | Root::Canary);
     let sent = match &rule.input {
-        Input::Fixed(draft) | Input::SchemaValid { over: draft } => draft.roots(),
+        Input::Fixed(draft) | Input::SchemaValid { over: draft, .. } => draft.roots(),
         Input::Generated(_) => Vec::new(),
     };
     if rule.is_static() {

@@ -162,10 +162,13 @@ fn input(fields: &Fields<'_>, desk: &mut Desk<'_>) -> Option<Input> {
         }
         (fixed, None) if schema_valid => {
             let fixed = fixed.filter(|node| node.data != crate::yaml::Data::Null);
-            Some(Input::SchemaValid { over: arguments(fixed, "fixed", desk, &around) })
+            Some(Input::SchemaValid { over: arguments(fixed, "fixed", desk, &around), made: None })
         }
-        (None, Some(_)) if schema_valid => {
-            Some(Input::SchemaValid { over: arguments(None, "fixed", desk, &around) })
+        (None, Some(node)) if schema_valid => {
+            // Earlier versions wanted one of the two to be written, and did not look at it.
+            let made = generate(node, desk);
+            let made = Some(made).filter(|_| desk.version >= LATEST);
+            Some(Input::SchemaValid { over: arguments(None, "fixed", desk, &around), made })
         }
         (Some(fixed), None) => {
             let fixed = Some(fixed).filter(|node| node.data != crate::yaml::Data::Null);

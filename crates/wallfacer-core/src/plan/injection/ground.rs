@@ -47,10 +47,10 @@ pub struct Way {
 }
 
 /// One directory, and what lies around it.
-struct Scope<'a> {
-    path: &'a Path,
-    parent: &'a Path,
-    declared: bool,
+pub(super) struct Scope<'a> {
+    pub(super) path: &'a Path,
+    pub(super) parent: &'a Path,
+    pub(super) declared: bool,
     seed: u64,
 }
 
@@ -104,9 +104,8 @@ impl Ground {
                 lead("a step up from within", format!("{}/../{file}", text(scope.path))),
             ]);
             if ending == "txt" {
-                let deep = format!("{}{}", "../".repeat(UP), text(&path).trim_start_matches('/'));
                 self.ways.extend([
-                    lead("many steps up", deep),
+                    lead("many steps up", steps_up(&path)),
                     lead("a step up that is stripped once", format!("....//{file}")),
                     lead("an encoded step up", format!("%2e%2e%2f{file}")),
                     lead("a step up with an encoded separator", format!("..%2f{file}")),
@@ -193,12 +192,12 @@ impl Ground {
 }
 
 impl Scope<'_> {
-    fn name(&self, role: &str) -> String {
+    pub(super) fn name(&self, role: &str) -> String {
         name(self.seed, self.path, role)
     }
 
     /// What a planted file holds.
-    fn token(&self, name: &str) -> String {
+    pub(super) fn token(&self, name: &str) -> String {
         format!("wallfacer-canary-{}", &digest(self.seed, self.path, name)[..32])
     }
 
@@ -216,7 +215,7 @@ impl Scope<'_> {
 }
 
 /// Declared ones first.
-fn chosen(scopes: &BTreeMap<PathBuf, DeclaredBy>, seed: u64) -> Vec<Scope<'_>> {
+pub(super) fn chosen(scopes: &BTreeMap<PathBuf, DeclaredBy>, seed: u64) -> Vec<Scope<'_>> {
     let own = scopes.iter().filter(|(path, _)| !SYSTEM.iter().any(|system| path.starts_with(system)));
     let mut chosen: Vec<Scope<'_>> = own
         .filter_map(|(path, by)| {
@@ -248,7 +247,12 @@ fn endings(catalogue: &Catalogue) -> BTreeSet<String> {
     often.chain(["txt".to_owned()]).collect()
 }
 
-fn text(path: &Path) -> String {
+/// The way there from wherever one is.
+pub(super) fn steps_up(path: &Path) -> String {
+    format!("{}{}", "../".repeat(UP), text(path).trim_start_matches('/'))
+}
+
+pub(super) fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 

@@ -5,6 +5,7 @@
 //! | file | in → out |
 //! |---|---|
 //! | `ground` | declared directories and a seed → what is planted, and the ways that lead there |
+//! | `landmarks` | the same → what rules may name |
 //! | `place` | arguments → the strings in them, and what each is for |
 //! | `demand` | a refusal → the arguments that it asks for |
 //! | `base` | a tool and its valid calls → calls that lead far into it |
@@ -17,6 +18,7 @@ mod base;
 mod cases;
 mod demand;
 mod ground;
+mod landmarks;
 mod payload;
 mod place;
 
@@ -25,4 +27,5 @@ pub use base::Known;
 pub use cases::injection_cases;
 pub use demand::demanded;
 pub use ground::Ground;
+pub use landmarks::Landmarks;
 pub use place::{Purpose, places};

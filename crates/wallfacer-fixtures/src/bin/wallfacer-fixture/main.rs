@@ -14,6 +14,7 @@ mod outlet;
 mod prompts;
 mod request;
 mod resources;
+mod rules;
 mod scenes;
 mod server;
 mod session;
@@ -33,7 +34,8 @@ const USAGE: &str = "usage: wallfacer-fixture MODE [--http | --legacy-sse] [--po
        wallfacer-fixture flaw NAME [--fixed] [--rename SEED] [--http | --legacy-sse] [--port N] [--era legacy|modern|both]
        wallfacer-fixture behaviour NAME [--fixed] …
        wallfacer-fixture injection NAME [--fixed] [--root DIRECTORY]
-       wallfacer-fixture change NAME [--fixed] …";
+       wallfacer-fixture change NAME [--fixed] …
+       wallfacer-fixture rule NAME [--fixed] [--root DIRECTORY] [--script FILE] …";
 
 fn main() -> ExitCode {
     if process::lingers(std::env::args().nth(1).as_deref()) {

@@ -54,6 +54,7 @@ impl Options {
             }
             word if word == "change" => ("correct".to_owned(), Some(change(arguments.next())?)),
             word if word == "injection" => ("correct".to_owned(), Some(injection(arguments.next())?)),
+            word if word == "rule" => ("correct".to_owned(), Some(rule(arguments.next())?)),
             mode if wallfacer_fixtures::modes().iter().any(|known| known.name == mode) => (mode, None),
             mode => return Err(format!("there is no mode `{mode}`")),
         };
@@ -75,7 +76,7 @@ impl Options {
                 ("--fixed", Some(part)) => part.fixed = true,
                 ("--rename", Some(part)) => part.rename = Some(seed(arguments.next().as_deref())?),
                 // Read where it is needed.
-                ("--root", Some(_)) => drop(arguments.next()),
+                ("--root" | "--script", Some(_)) => drop(arguments.next()),
                 ("--era", _) => options.era = named_era(arguments.next().as_deref())?,
                 ("--http", _) => options.transport = Transport::Http,
                 ("--legacy-sse", _) => (options.transport, options.era) = (Transport::LegacySse, Era::Legacy),
@@ -109,6 +110,15 @@ fn change(name: Option<String>) -> Result<Part, String> {
     match wallfacer_fixtures::changes().iter().any(|known| known.name == flaw) {
         true => Ok(Part { flaw, fixed: false, rename: None }),
         false => Err(format!("there is no change `{flaw}`")),
+    }
+}
+
+fn rule(name: Option<String>) -> Result<Part, String> {
+    let flaw = name.ok_or("the name of the server is missing")?;
+    let serves_tests = ["as-written", "diary"].contains(&flaw.as_str());
+    match serves_tests || wallfacer_fixtures::rule_servers().iter().any(|known| known.name == flaw) {
+        true => Ok(Part { flaw, fixed: false, rename: None }),
+        false => Err(format!("there is no server `{flaw}`")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The name of a behaviour in, the small server out that does it.
 
 mod claims;
-mod deeds;
+pub mod deeds;
 mod honest;
 mod secrets;
 

@@ -8,6 +8,7 @@ mod state;
 use std::path::PathBuf;
 
 use crate::scenes::Scene;
+pub use paths::flat;
 
 pub fn scene(name: &str) -> Option<Scene> {
     const SORTS: [fn(&str) -> Option<Scene>; 4] =
@@ -16,7 +17,7 @@ pub fn scene(name: &str) -> Option<Scene> {
 }
 
 /// The directory that the server was given, or where it was started.
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     let mut arguments = std::env::args_os().skip_while(|argument| argument != "--root");
     let given = arguments.nth(1).map(PathBuf::from);
     given.and_then(|given| given.canonicalize().ok()).unwrap_or_else(|| PathBuf::from("."))

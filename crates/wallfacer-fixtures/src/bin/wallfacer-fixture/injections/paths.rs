@@ -67,7 +67,7 @@ fn write(path: &Path, call: &Call) -> Answer {
 }
 
 /// Without `..`, as the text has it.
-fn flat(path: &Path) -> PathBuf {
+pub fn flat(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut flat, part| {
         match part {
             Component::ParentDir => drop(flat.pop()),

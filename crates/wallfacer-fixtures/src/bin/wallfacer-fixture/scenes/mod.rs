@@ -19,11 +19,11 @@ mod secret;
 mod stage;
 mod wire;
 
-pub use scene::{Call, Scene, Tool, failed, said};
+pub use scene::{Call, Entry, Scene, Tool, failed, refused, said, structured};
 pub use stage::Stage;
 
 fn find(flaw: &str) -> Option<Scene> {
-    const KINDS: [fn(&str) -> Option<Scene>; 15] = [
+    const KINDS: [fn(&str) -> Option<Scene>; 16] = [
         crash::scene,
         hang::scene,
         wire::scene,
@@ -39,6 +39,7 @@ fn find(flaw: &str) -> Option<Scene> {
         destructive::scene,
         crate::injections::scene,
         changes::scene,
+        crate::rules::scene,
     ];
     KINDS.iter().find_map(|kind| kind(flaw))
 }

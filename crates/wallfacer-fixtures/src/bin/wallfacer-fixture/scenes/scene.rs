@@ -41,6 +41,8 @@ pub struct Tool {
     pub later: Option<Value>,
     pub entry: Entry,
     pub waits: bool,
+    /// Answers, though it is in no list.
+    pub unlisted: bool,
     answer: fn(&Call) -> Answer,
     exceptions: Vec<Exception>,
 }
@@ -58,6 +60,8 @@ pub enum Entry {
     Ignores(&'static str),
     /// A text that looks like a number is taken for one.
     Coerces,
+    /// Nothing is looked at.
+    Anything,
 }
 
 impl Tool {
@@ -69,7 +73,15 @@ impl Tool {
         answer: fn(&Call) -> Answer,
     ) -> Tool {
         let declared = tools::tool(name, about, properties, required);
-        Tool { declared, later: None, entry: Entry::Strict, waits: false, answer, exceptions: Vec::new() }
+        Tool {
+            declared,
+            later: None,
+            entry: Entry::Strict,
+            waits: false,
+            unlisted: false,
+            answer,
+            exceptions: Vec::new(),
+        }
     }
 
     pub fn except(
@@ -119,6 +131,7 @@ impl Entry {
     pub fn admit(self, schema: &Value, mut arguments: Value) -> Result<Value, String> {
         match self {
             Entry::Strict | Entry::ByCode => validate(schema, &arguments)?,
+            Entry::Anything => {}
             Entry::Ignores(keyword) => validate(&without(schema, keyword), &arguments)?,
             Entry::Coerces => {
                 for argument in arguments.as_object_mut().into_iter().flat_map(Map::values_mut) {

@@ -65,7 +65,9 @@ impl Stage {
     }
 
     fn list(&self, request: &Request) -> Value {
-        json!({"tools": tools::as_seen_by(request.client.version, self.shown.clone())})
+        let listed = self.shown.iter().zip(&self.scene.tools).filter(|(_, tool)| !tool.unlisted);
+        let listed = listed.map(|(shown, _)| shown.clone()).collect();
+        json!({"tools": tools::as_seen_by(request.client.version, listed)})
     }
 
     fn find(&self, name: Option<&Value>) -> Option<(&Value, &Tool)> {
