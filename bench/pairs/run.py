@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """A list of defects that were found and fixed in published servers in, a table of what `wallfacer check` sees of them out.
 
-    run.py PAIRS.json WALLFACER [WORKDIR] [--only ID,…] [--budget DUR]
+    run.py PAIRS.json WALLFACER [WORKDIR] [--only ID,…] [--side affected|fixed] [--budget DUR]
 
 Each pair names a package, an affected release and a fixed one. Both are installed by name and version, started in the
-sandbox, and checked; `check` is told nothing of the defect. Only classes that an injection can show are taken.
+sandbox, and checked; `check` is told nothing of the defect. Only classes that an injection can show are taken. A release
+that stands in several pairs is checked once.
 """
 
 import argparse
@@ -15,7 +16,8 @@ import shutil
 import subprocess
 import sys
 
-CLASSES = ("injection", "traversal", "scope", "symlink", "ssrf")
+CLASSES = ("injection", "traversal", "scope", "symlink", "ssrf", "redos")
+KINDS = ("injection", "resource_growth", "hang")
 INSTALL_PATIENCE = 300
 
 
@@ -95,13 +97,16 @@ def setting(pair, place, scene):
             "contexts: [{name: bench, context: {cluster: bench, user: bench}}]\nusers: [{name: bench, user: {}}]\n"
         )
         return command, {"KUBECONFIG": str(config), "PATH": f"{stand_in.parent}:{os.environ['PATH']}"}
+    if "code-index" in package:
+        # Without a search program of the machine it searches by itself.
+        return command, {"PATH": str(scene / "nowhere")}
     return command, environment
 
 
 def check(pair, version, home, wallfacer, budget):
-    """What `check` says of one release."""
+    """What `check` says of one release, and where its time went."""
     place = install(pair, version, home)
-    scene = home / "scenes" / f"{pair['id']}-{version}"
+    scene = home / "scenes" / f"{pair['package'].replace('/', '_')}-{version}-{budget}"
     shutil.rmtree(scene, ignore_errors=True)
     (scene / "work").mkdir(parents=True)
     command, environment = setting(pair, place, scene)
@@ -118,9 +123,10 @@ def check(pair, version, home, wallfacer, budget):
 
 
 def told(document):
-    found = [entry for entry in document["findings"] if entry["kind"]["type"] == "injection"]
+    found = [entry for entry in document["findings"] if entry["kind"]["type"] in KINDS]
     lines = [f"{entry.get('tool') or 'server'}: {entry['message']}" for entry in found]
-    return lines or [document.get("failed", "nothing")]
+    unfinished = [entry["what"] for entry in document.get("not_tested", []) if "injection" in entry["what"]]
+    return (lines or [document.get("failed", "nothing")]) + [f"({what} not tried)" for what in unfinished]
 
 
 def main():
@@ -129,18 +135,22 @@ def main():
     parser.add_argument("wallfacer", type=pathlib.Path)
     parser.add_argument("workdir", type=pathlib.Path, nargs="?", default=pathlib.Path("bench-pairs"))
     parser.add_argument("--only", default="")
+    parser.add_argument("--side", choices=("affected", "fixed"))
     parser.add_argument("--budget", default="60s")
     options = parser.parse_args()
     only = [name for name in options.only.split(",") if name]
     pairs = [pair for pair in json.loads(options.pairs.read_text())["pairs"] if wanted(pair)]
-    print("| pair | release | injections found |\n|---|---|---|")
+    home, wallfacer = options.workdir.resolve(), options.wallfacer.resolve()
+    known = {}
+    print("| pair | release | found |\n|---|---|---|")
     for pair in pairs:
         if only and pair["id"] not in only:
             continue
-        for which in ("affected", "fixed"):
-            home, wallfacer = options.workdir.resolve(), options.wallfacer.resolve()
-            lines = told(check(pair, pair[which], home, wallfacer, options.budget))
-            print(f"| {pair['id']} | {which} {pair[which]} | {'; '.join(lines)} |", flush=True)
+        for which in [options.side] if options.side else ["affected", "fixed"]:
+            release = (pair["package"], pair[which])
+            if release not in known:
+                known[release] = check(pair, pair[which], home, wallfacer, options.budget)
+            print(f"| {pair['id']} | {which} {pair[which]} | {'; '.join(told(known[release]))} |", flush=True)
 
 
 if __name__ == "__main__":

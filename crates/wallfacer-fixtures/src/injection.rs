@@ -49,6 +49,21 @@ static INJECTIONS: &[Injection] = &[
     row("request-to-inner-address", "Fetches any address.", &[medium("injection", "fetch_page")]),
     row("statement-that-writes", "Says that it only reads, and writes.", &[critical("query_pages")]),
     row(
+        "statement-kept-in-memory",
+        "Says that it only reads, and keeps in memory what it is told to.",
+        &[critical("ask_pages")],
+    ),
+    row(
+        "pattern-that-backtracks",
+        "Tries every way in which an expression may match.",
+        &[medium("resource_growth", "search_pages")],
+    ),
+    row(
+        "memory-runs-away",
+        "Writes out whatever a document's entities stand for.",
+        &[medium("resource_growth", "read_document")],
+    ),
+    row(
         "time-runs-away",
         "Looks at a text from each of its letters to the end.",
         &[medium("resource_growth", "trim_text")],

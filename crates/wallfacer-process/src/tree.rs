@@ -18,6 +18,8 @@ pub struct Sample {
     pub processes: usize,
     /// Resident memory of all processes; what they share is counted once for each.
     pub rss_bytes: u64,
+    /// The most that the processes which are there have held so far, each at its own time.
+    pub peak_bytes: u64,
     pub open_files: u64,
     /// Processor time used so far, including that of processes that have ended.
     pub cpu: Duration,
@@ -58,6 +60,7 @@ mod linux {
             let Some(stat) = stat(pid) else { continue };
             sample.processes += 1;
             sample.rss_bytes += rss_pages(pid) * system(libc::_SC_PAGESIZE);
+            sample.peak_bytes += peak_kibibytes(pid) << 10;
             sample.open_files += open_files(pid);
             ticks += stat.own_ticks + stat.reaped_ticks;
         }
@@ -139,6 +142,12 @@ mod linux {
     fn rss_pages(pid: u32) -> u64 {
         let line = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
         line.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0)
+    }
+
+    fn peak_kibibytes(pid: u32) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
     }
 
     fn open_files(pid: u32) -> u64 {

@@ -213,6 +213,7 @@ async fn a_sample_adds_up_the_whole_tree() {
     assert!((3..=5).contains(&sample.processes), "{sample:?}");
     assert!((3 + 4 + 4..=3 + 4 * 4).contains(&sample.open_files), "{sample:?}");
     assert!(sample.rss_bytes > 500_000, "{sample:?}");
+    assert!(sample.peak_bytes > 500_000, "{sample:?}");
     soon(process.end(Duration::ZERO)).await;
     assert_eq!(process.sample(), None);
     assert_eq!(process.descendants(), Some(Vec::new()));

@@ -18,7 +18,7 @@ pub use claim::{Claim, Law};
 pub use frame::RawFrame;
 pub use guard::{held_back, words};
 pub use injection::{
-    Aim, Escape, Ground, Injection, Known, Landmarks, Purpose, demanded, injection_cases, places,
+    Aim, Escape, Ground, Injection, Known, Landmarks, Purpose, Ranked, demanded, injection_cases, places,
 };
 pub use lesson::{Lesson, harvest, read_refusal, said};
 pub use measure::{Carrier, Measure};

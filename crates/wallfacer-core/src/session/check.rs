@@ -38,13 +38,13 @@ pub struct CheckOptions {
 const STEPS: [(&str, Perform); 4] =
     [("fuzz", exercise), ("rules", try_rules), ("behave", watch), ("injection", penetrate)];
 /// Part of the budget for fuzzing: what it suspects has to be seen again, and a hang takes its time.
-const FUZZING_SHARE: f64 = 0.7;
+const FUZZING_SHARE: f64 = 0.5;
 /// Part of the time that is left for watching; injections have the rest.
-const WATCHING_SHARE: f64 = 0.35;
+const WATCHING_SHARE: f64 = 0.3;
 /// Calls of each tool that are watched.
 const WATCHED_CALLS: usize = 4;
 /// Part of the time that is left for rules.
-const RULES_SHARE: f64 = 0.4;
+const RULES_SHARE: f64 = 0.25;
 /// Inputs of a rule that names no number.
 const RULE_CASES: u32 = 3;
 

@@ -47,10 +47,13 @@ fn attempt(
     let recorder = Arc::new(Recorder::new(Arc::clone(&in_flight)));
     let made = Arc::new(Mutex::new(None));
     let options = sink_options(world, &in_flight);
-    let (keep, traced) = (Arc::clone(&made), filter.is_some());
+    let (keep, traced, listeners) = (Arc::clone(&made), filter.is_some(), world.listeners.clone());
     let before = move |opener: Option<&Opener>| match (opener, options) {
         (Some(opener), Some(options)) => {
             let sink = open_sink(opener, options, traced)?;
+            for port in listeners {
+                sink.plant(port)?;
+            }
             *keep.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&sink));
             Ok(Some(sink as Arc<dyn Gate>))
         }

@@ -26,6 +26,8 @@ pub struct World {
     pub plants: BTreeMap<PathBuf, Plant>,
     /// Whether the sink answers or refuses.
     pub network: Mode,
+    /// Ports of loopback where somebody answers, whatever is refused elsewhere.
+    pub listeners: Vec<u16>,
     /// Whether every call into the system is seen. It costs a server that makes many of them about as much again.
     pub watch: bool,
     /// The best rung that is tried.
@@ -49,6 +51,7 @@ impl World {
             seed: 0,
             plants: BTreeMap::new(),
             network: Mode::Answer,
+            listeners: Vec::new(),
             watch: target.sandbox.required.observe,
             best: Rung::Overlay,
             home: home(target, ambient),

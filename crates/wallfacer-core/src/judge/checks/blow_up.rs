@@ -1,4 +1,5 @@
-//! Twice the input must not take many times the time. Three doublings tell what grows with the input from what runs away.
+//! Twice the input must not take many times the time or the memory. Three doublings tell what grows with the input from
+//! what runs away.
 
 use std::time::Duration;
 
@@ -8,13 +9,17 @@ use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
 use crate::plan::{Aim, Case};
-use crate::run::Recording;
+use crate::run::{Recording, Taken};
 
 /// An answer that takes less is quick enough, whatever it grows with.
 const LONG: Duration = Duration::from_millis(500);
 /// What is quicker than this is mostly the way there and back.
 const FLOOR: Duration = Duration::from_millis(2);
-/// From one call to the next the time may double, and some more for luck.
+/// Memory that one doubling may bring, whatever it grows with; and what is nothing beside what a runtime holds anyway.
+const MUCH: f64 = 48.0 * MEBIBYTE;
+const LITTLE: f64 = 2.0 * MEBIBYTE;
+const MEBIBYTE: f64 = 1_048_576.0;
+/// From one call to the next it may double, and some more for luck.
 const FACTOR: f64 = 2.5;
 
 pub struct NoBlowUp;
@@ -28,9 +33,7 @@ impl Check for NoBlowUp {
         let Some(injection) = case.intent.injection().filter(|injection| injection.aim == Aim::Grow) else {
             return Verdict::Holds;
         };
-        let waits = |taken: &crate::run::Taken| {
-            taken.traced.as_ref().is_some_and(|traced| traced.waits_for_network())
-        };
+        let waits = |taken: &Taken| taken.traced.as_ref().is_some_and(|traced| traced.waits_for_network());
         if recording.steps.iter().any(waits)
             || seen.steps.iter().any(|step| matches!(step.answer, Answer::Gone { .. }))
         {
@@ -38,18 +41,29 @@ impl Check for NoBlowUp {
         }
         let times: Vec<Duration> = seen.steps.iter().map(|step| step.took).collect();
         let silent = seen.steps.last().is_some_and(|step| step.answer == Answer::Silent);
-        if !runs_away(counted(&times, silent)) {
+        let held: Vec<u64> = recording.steps.iter().filter_map(peak).collect();
+        let (what, weakness, told) = if takes_too_long(counted(&times, silent)) {
+            let told = times.iter().map(|time| format!("{} ms", time.as_millis()));
+            ("time", "CWE-1333", told.collect::<Vec<_>>().join(", "))
+        } else if holds_too_much(&held) {
+            let told = held.iter().map(|bytes| format!("{:.0} MiB", *bytes as f64 / MEBIBYTE));
+            ("memory", "CWE-409", told.collect::<Vec<_>>().join(", "))
+        } else {
             return Verdict::Holds;
-        }
+        };
         let at = &injection.at;
         let cause = Cause::rule(self.name(), Some(at));
         let message =
-            format!("the time of a call runs away with the size of `{at}`; it was given {}", injection.way);
+            format!("the {what} of a call runs away with the size of `{at}`; it was given {}", injection.way);
         let mut charge = Charge::new(self.name(), Kind::ResourceGrowth, cause, message);
-        charge.references = vec![Reference { kind: ReferenceKind::Cwe, text: "CWE-1333".to_owned() }];
-        let told: Vec<String> = times.iter().map(|time| format!("{} ms", time.as_millis())).collect();
-        Verdict::Broken(Box::new(charge.with("times, each for twice the input", told.join(", "))))
+        charge.references = vec![Reference { kind: ReferenceKind::Cwe, text: weakness.to_owned() }];
+        Verdict::Broken(Box::new(charge.with(&format!("{what}, each for twice the input"), told)))
     }
+}
+
+/// The most that the server has held up to the end of a step.
+fn peak(taken: &Taken) -> Option<u64> {
+    taken.stock.last().map(|(_, sample)| sample.peak_bytes)
 }
 
 /// How long was waited in vain says little of how long it would have taken, so it counts only where there is not enough
@@ -61,14 +75,23 @@ fn counted(times: &[Duration], silent: bool) -> &[Duration] {
     }
 }
 
+fn takes_too_long(times: &[Duration]) -> bool {
+    let times: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
+    runs_away(&times, FLOOR.as_secs_f64(), LONG.as_secs_f64())
+}
+
+/// What each doubling added, for what a server holds at its start says nothing.
+fn holds_too_much(held: &[u64]) -> bool {
+    let added: Vec<f64> = held.windows(2).map(|pair| pair[1].saturating_sub(pair[0]) as f64).collect();
+    added.len() > 1 && runs_away(&added, LITTLE, MUCH)
+}
+
 /// Whether each doubling cost more than it may.
-fn runs_away(times: &[Duration]) -> bool {
-    let (Some(first), Some(last)) = (times.first(), times.last()) else { return false };
-    let doublings = times.len() - 1;
-    let grown = last.as_secs_f64() / (*first).max(FLOOR).as_secs_f64();
-    let rises =
-        times.windows(2).last().is_some_and(|pair| pair[1].as_secs_f64() >= FACTOR * pair[0].as_secs_f64());
-    doublings > 0 && *last >= LONG && rises && grown >= FACTOR.powi(doublings as i32)
+fn runs_away(costs: &[f64], floor: f64, much: f64) -> bool {
+    let (Some(first), Some(last)) = (costs.first(), costs.last()) else { return false };
+    let doublings = costs.len() - 1;
+    let rises = costs.windows(2).last().is_some_and(|pair| pair[1] >= FACTOR * pair[0]);
+    doublings > 0 && *last >= much && rises && last / first.max(floor) >= FACTOR.powi(doublings as i32)
 }
 
 #[cfg(test)]
@@ -76,15 +99,29 @@ mod tests {
     use super::*;
 
     fn times(list: &[u64]) -> bool {
-        runs_away(&list.iter().map(|ms| Duration::from_millis(*ms)).collect::<Vec<_>>())
+        takes_too_long(&list.iter().map(|ms| Duration::from_millis(*ms)).collect::<Vec<_>>())
+    }
+
+    fn mebibytes(list: &[u64]) -> bool {
+        holds_too_much(&list.iter().map(|number| number << 20).collect::<Vec<_>>())
     }
 
     #[test]
     fn waiting_in_vain_does_not_hide_what_the_answers_before_tell() {
         let times = [80, 320, 1_300, 3_000].map(Duration::from_millis);
-        assert!(runs_away(counted(&times, true)));
+        assert!(takes_too_long(counted(&times, true)));
         let short = [400, 900, 3_000].map(Duration::from_millis);
-        assert!(!runs_away(counted(&short, true)));
+        assert!(!takes_too_long(counted(&short, true)));
+    }
+
+    #[test]
+    fn memory_counts_by_what_each_doubling_adds() {
+        assert!(mebibytes(&[60, 60, 61, 220]));
+        assert!(mebibytes(&[60, 63, 75, 125]));
+        assert!(!mebibytes(&[60, 80, 120, 200]));
+        assert!(!mebibytes(&[60, 60, 60, 80]));
+        assert!(!mebibytes(&[60, 300, 300, 300]));
+        assert!(!mebibytes(&[60, 300]));
     }
 
     #[test]

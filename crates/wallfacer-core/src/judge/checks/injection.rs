@@ -34,16 +34,14 @@ impl Check for NoInjection {
         let Some(injection) = case.intent.injection().filter(|injection| injection.aim != Aim::Grow) else {
             return Verdict::Holds;
         };
-        let Some((taken, traced)) =
-            recording.steps.iter().find_map(|taken| Some((taken, taken.traced.as_ref()?)))
-        else {
+        if !recording.steps.iter().any(|taken| taken.traced.is_some()) {
             return Verdict::Unknown("nobody watched what the server did".to_owned());
-        };
+        }
         // Where nothing was declared there is nothing to leave: that is worth a note, and no more.
         if matches!(injection.aim, Aim::Reach { declared: false, .. }) {
             return Verdict::Holds;
         }
-        match proof(case, injection, taken, traced) {
+        match proof(case, injection, recording) {
             Some(proof) => Verdict::Broken(Box::new(self.charge(injection, proof))),
             None => Verdict::Holds,
         }
@@ -85,42 +83,54 @@ fn told(aim: &Aim) -> (String, &'static str) {
             (text, "CWE-22")
         }
         Aim::Connect { .. } => ("the server connects to an inner address".to_owned(), "CWE-918"),
-        Aim::Change { .. } => ("a tool that says it only reads changes a file".to_owned(), "CWE-89"),
+        Aim::Change { .. } => ("a tool that says it only reads changes something".to_owned(), "CWE-89"),
         Aim::Grow => ("the time that a call takes grows".to_owned(), "CWE-1333"),
     }
 }
 
 /// What shows that the aim was met; none where nothing does.
-pub fn proof(case: &Case, injection: &Injection, taken: &Taken, traced: &Traced) -> Option<Vec<String>> {
+pub fn proof(case: &Case, injection: &Injection, recording: &Recording) -> Option<Vec<String>> {
+    let seen = recording.steps.iter().filter_map(|taken| Some((taken, taken.traced.as_ref()?)));
+    let mut lines: Vec<String> =
+        seen.flat_map(|(taken, traced)| deeds(case, injection, taken, traced)).collect();
+    if let Aim::Change { shows: Some(shown), .. } = &injection.aim {
+        let later = recording.steps.iter().skip(1);
+        let told = later.filter(|taken| says(taken, shown));
+        lines.extend(
+            told.map(|_| format!("a later call is answered with {shown}, which only the change brought in")),
+        );
+    }
+    lines.truncate(MAX_SHOWN);
+    (!lines.is_empty()).then_some(lines)
+}
+
+/// What one step shows.
+fn deeds(case: &Case, injection: &Injection, taken: &Taken, traced: &Traced) -> Vec<String> {
     let own = || traced.events.iter().filter(|event| traced.call.is_some() && event.call == traced.call);
-    let shown = |seen: Vec<&Event>| seen.into_iter().take(MAX_SHOWN).map(line).collect::<Vec<String>>();
-    let lines = match &injection.aim {
-        Aim::Execute { program } => shown(own().filter(|event| executes(event, program)).collect()),
-        Aim::Pass { option, file } => {
-            shown(own().filter(|event| passes(event, option) || makes(event, file)).collect())
-        }
-        Aim::Reach { outside, name, token, .. } => {
-            if !names(case, name) {
-                return None;
-            }
-            let mut lines = shown(own().filter(|event| reaches(event, outside)).collect());
-            let said =
-                reply::message(taken).is_some_and(|message| contains(&message.bytes, token.as_bytes()));
-            lines.extend(said.then(|| format!("the reply holds what stands in {}", outside.display())));
+    let shown =
+        |is: &dyn Fn(&Event) -> bool| own().filter(|event| is(event)).map(line).collect::<Vec<String>>();
+    match &injection.aim {
+        Aim::Execute { program } => shown(&|event| executes(event, program)),
+        Aim::Pass { option, file } => shown(&|event| passes(event, option) || makes(event, file)),
+        Aim::Reach { name, .. } if !names(case, name) => Vec::new(),
+        Aim::Reach { outside, token, .. } => {
+            let mut lines = shown(&|event| reaches(event, outside));
+            let told = format!("the reply holds what stands in {}", outside.display());
+            lines.extend(says(taken, token).then_some(told));
             lines
         }
-        Aim::Connect { addresses, .. } => shown(own().filter(|event| connects(event, addresses)).collect()),
-        Aim::Change { known } => {
+        Aim::Connect { addresses, .. } => shown(&|event| connects(event, addresses)),
+        Aim::Change { known, .. } => {
             let other =
                 traced.changes.iter().filter(|change| is_change(change) && !known.contains(&change.path));
-            other
-                .take(MAX_SHOWN)
-                .map(|change| format!("{:?}: {}", change.effect, change.path.display()))
-                .collect()
+            other.map(|change| format!("{:?}: {}", change.effect, change.path.display())).collect()
         }
         Aim::Grow => Vec::new(),
-    };
-    (!lines.is_empty()).then_some(lines)
+    }
+}
+
+fn says(taken: &Taken, text: &str) -> bool {
+    reply::message(taken).is_some_and(|message| contains(&message.bytes, text.as_bytes()))
 }
 
 fn executes(event: &Event, program: &str) -> bool {

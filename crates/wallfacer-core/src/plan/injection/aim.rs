@@ -41,9 +41,15 @@ pub enum Aim {
         /// Whether to connect to what it is told is the tool's job.
         meant: bool,
     },
-    /// A tool that says it only reads changes a file; those that it changes anyway do not count.
-    Change { known: Vec<PathBuf> },
-    /// Each call asks twice as much as the one before; the time grows faster than that.
+    /// A tool that says it only reads changes something.
+    Change {
+        /// Files that it changes anyway do not count.
+        known: Vec<PathBuf>,
+        /// What a later call shows where it was changed; it stands in no call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shows: Option<String>,
+    },
+    /// Each call asks twice as much as the one before; time or memory grow faster than that.
     Grow,
 }
 
@@ -57,6 +63,18 @@ pub enum Escape {
     Prefix,
     /// A link within it that points out.
     Symlink,
+}
+
+impl Injection {
+    /// The argument of the call that its place lies in.
+    pub fn argument(&self) -> &str {
+        top(&self.at)
+    }
+}
+
+/// The first key of a pointer.
+pub fn top(at: &str) -> &str {
+    at.trim_start_matches('/').split('/').next().unwrap_or_default()
 }
 
 impl Aim {

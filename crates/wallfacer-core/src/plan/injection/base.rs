@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::ground::Ground;
 use super::place::{Purpose, places};
 use crate::catalogue::Tool;
+use crate::plan::guard::words;
 
 /// Calls of one tool that payloads are put into.
 const MAX_BASES: usize = 12;
@@ -27,6 +28,8 @@ pub struct Known {
     pub changes: Vec<std::path::PathBuf>,
     /// Whether it reached for the network.
     pub uses_network: bool,
+    /// Whether it ran another program.
+    pub runs_programs: bool,
 }
 
 /// Calls that payloads are put into, the likeliest to lead somewhere first.
@@ -50,21 +53,40 @@ pub fn bases(tool: &Tool, known: &Known, ground: &Ground) -> Vec<Value> {
     let least = all.iter().filter(|(key, _)| required.contains(&key.as_str()));
     let least: Map<String, Value> = least.map(|(key, value)| (key.clone(), value.clone())).collect();
     let full = dressed(Value::Object(all), ground);
-    let mut bases = vec![full.clone(), dressed(Value::Object(least), ground)];
-    bases.extend(known.good.first().cloned());
-    for (key, choice) in choices(tool) {
+    let with_choice = |(key, choice): (&str, Value)| {
         let mut base = full.clone();
         base[key] = choice;
-        bases.push(base);
-    }
+        base
+    };
+    let chosen = choices(tool).into_iter().map(with_choice);
+    let least = dressed(Value::Object(least), ground);
+    let bases = known.good.first().cloned().into_iter().chain([full.clone()]).chain(chosen).chain([least]);
     let mut kept: Vec<Value> = Vec::new();
     for base in bases.into_iter().filter(Value::is_object) {
         if !kept.contains(&base) {
             kept.push(base);
         }
     }
-    kept.truncate(MAX_BASES);
+    // The one with as little as it needs is never left out.
+    if kept.len() > MAX_BASES {
+        kept.drain(MAX_BASES - 1..kept.len() - 1);
+    }
     kept
+}
+
+/// Which function of the tool a call is about: the choice that it must make, or that is named for what is done. Other
+/// choices are matters of form.
+pub fn chosen(tool: &Tool, arguments: &Value) -> String {
+    let required = required(tool);
+    let members = arguments.as_object().into_iter().flatten();
+    let decides = |key: &str| is_choice(tool, key) && (required.contains(&key) || names_a_function(key));
+    let made = members.filter(|(key, _)| decides(key)).map(|(key, value)| format!("{key}={value}"));
+    made.collect::<Vec<_>>().join(" ")
+}
+
+fn names_a_function(key: &str) -> bool {
+    let named = ["action", "operation", "op", "method", "mode", "subcommand", "verb"];
+    words(key).iter().any(|word| named.contains(&word.as_str()))
 }
 
 fn required(tool: &Tool) -> Vec<&str> {

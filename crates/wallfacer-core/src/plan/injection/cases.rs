@@ -1,11 +1,11 @@
 //! A tool, what is known of it and the ground in, cases out: each puts one payload into one place of one call.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::aim::{Escape, Injection};
-use super::base::{Known, bases, is_choice};
+use super::aim::{Aim, Escape, Injection, top};
+use super::base::{Known, bases, chosen, is_choice};
 use super::ground::Ground;
 use super::payload::{self, Payload};
 use super::place::{Place, places};
@@ -14,58 +14,104 @@ use crate::plan::case::{Case, Intent, Step};
 use crate::plan::guard::words;
 
 /// Cases of one tool; they are in the order of likelihood, so the rest is what hardly ever leads anywhere.
-const MAX_CASES: usize = 4_000;
+const MAX_CASES: usize = 2_000;
 
 /// The plainest ways out come first: where they work, the others say nothing more.
-const PLAIN_FIRST: usize = 4;
+const PLAIN_FIRST: usize = 3;
+
+/// A case, and when its turn comes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    pub rank: Rank,
+    pub case: Case,
+}
+
+/// The smallest is tried first, whichever tool it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rank {
+    /// How unlikely it is that such a payload leads anywhere in such a place.
+    pub unlikely: u8,
+    /// How many of the same sort come before it in the same place.
+    pub wave: usize,
+    /// The gravest sort first.
+    pub sort: usize,
+}
 
 /// Cases of one tool, the likeliest first.
-pub fn injection_cases(tool: &Tool, known: &Known, ground: &Ground, seed: u64) -> Vec<Case> {
-    let mut ranked: Vec<((u8, usize, usize), Case)> = Vec::new();
+pub fn injection_cases(tool: &Tool, known: &Known, ground: &Ground, seed: u64) -> Vec<Ranked> {
+    let mut ranked: Vec<Ranked> = Vec::new();
     let mut made: BTreeSet<String> = BTreeSet::new();
-    for (number, base) in bases(tool, known, ground).iter().enumerate() {
-        for place in places(base).into_iter().filter(|place| !is_choice(tool, top(&place.at))) {
-            for (after, list) in payloads(tool, &place, known, ground, seed) {
+    let mut visited: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for base in bases(tool, known, ground) {
+        let function = chosen(tool, &base);
+        for place in places(&base).into_iter().filter(|place| !is_choice(tool, top(&place.at))) {
+            // The same place in a further call of the same function says little more.
+            let visits = visited.entry((function.clone(), place.at.clone())).or_default();
+            for (sort, (after, list)) in payloads(tool, &place, known, ground).into_iter().enumerate() {
                 for (variant, payload) in list.into_iter().enumerate() {
-                    let rank = (payload.rank, after + variant + number, number);
-                    let case = case(tool, base, &place, payload, seed);
-                    if made.insert(serde_json::to_string(&case).unwrap_or_default()) {
-                        ranked.push((rank, case));
+                    let rank = Rank { unlikely: payload.rank, wave: after + variant + *visits, sort };
+                    let case = case(tool, &base, &place, payload, seed);
+                    if made.insert(serde_json::to_string(&case.steps).unwrap_or_default()) {
+                        ranked.extend(offline(&case, rank, known));
+                        ranked.push(Ranked { rank, case });
                     }
                 }
             }
+            *visits += 1;
         }
     }
-    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.sort_by_key(|ranked| ranked.rank);
     ranked.truncate(MAX_CASES);
-    ranked.into_iter().map(|(_, case)| case).collect()
+    ranked
 }
 
-/// One list for each sort of injection, and how many of the others come before it.
-fn payloads(
-    tool: &Tool,
-    place: &Place,
-    known: &Known,
-    ground: &Ground,
-    seed: u64,
-) -> Vec<(usize, Vec<Payload>)> {
+/// The same where the network fails: some code is reached only then, and what it is like is not known.
+fn offline(case: &Case, rank: Rank, known: &Known) -> Option<Ranked> {
+    let mut injection = case.intent.injection()?.clone();
+    injection.offline = true;
+    let runs = matches!(injection.aim, Aim::Execute { .. } | Aim::Pass { .. });
+    (runs && known.uses_network).then(|| Ranked {
+        rank: Rank { unlikely: 0, ..rank },
+        case: Case { intent: Intent::Injection(Box::new(injection)), ..case.clone() },
+    })
+}
+
+/// One list for each sort of injection, the gravest first, and how many of the others come before it.
+fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(usize, Vec<Payload>)> {
     let by_design = runs_programs(tool);
     let (commands, options) = match by_design {
         true => Default::default(),
-        false => (payload::commands(place, ground), payload::options(place, ground)),
+        false => (payload::commands(place, known, ground), payload::options(place, known, ground)),
     };
-    let reads_only = tool.annotations.read_only_hint == Some(true);
-    let statements = if reads_only { payload::statements(place, ground, &known.changes) } else { Vec::new() };
+    let statements = match only_reads(tool) {
+        true => payload::statements(&tool.name, place, ground, &known.changes),
+        false => Vec::new(),
+    };
+    let about = about(tool, top(&place.at));
+    let escapes = |escape| payload::escapes(place, ground, escape, &about);
     vec![
-        (0, payload::escapes(place, ground, Escape::Outside)),
-        (PLAIN_FIRST, payload::escapes(place, ground, Escape::Prefix)),
-        (PLAIN_FIRST, payload::escapes(place, ground, Escape::Symlink)),
         (0, commands),
         (0, options),
-        (0, payload::requests(place, fetches(tool), seed)),
+        (0, escapes(Escape::Outside)),
+        (PLAIN_FIRST, escapes(Escape::Prefix)),
+        (PLAIN_FIRST, escapes(Escape::Symlink)),
+        (0, payload::requests(place, fetches(tool), ground)),
         (0, statements),
         (0, payload::growths(place)),
     ]
+}
+
+/// What the schema says of an argument.
+fn about(tool: &Tool, key: &str) -> String {
+    let property = tool.input_schema.get("properties").and_then(|properties| properties.get(key));
+    property.map(Value::to_string).unwrap_or_default()
+}
+
+/// Whether it says of itself that it changes nothing.
+fn only_reads(tool: &Tool) -> bool {
+    let said = tool.description.as_deref().unwrap_or_default().to_lowercase();
+    let denies = ["read-only", "read only", "readonly"].iter().any(|word| said.contains(word));
+    tool.annotations.read_only_hint == Some(true) || denies
 }
 
 /// Whether to run what it is given is its job.
@@ -87,29 +133,30 @@ fn fetches(tool: &Tool) -> bool {
 fn case(tool: &Tool, base: &Value, place: &Place, payload: Payload, seed: u64) -> Case {
     let Payload { way, aim, values, .. } = payload;
     let injection = Injection { at: place.at.clone(), way, aim, offline: false };
-    let intent = Intent::Injection(Box::new(injection));
+    let grows = injection.aim == Aim::Grow;
     let call = |value: String| {
         let mut arguments = base.clone();
         if let Some(place) = arguments.pointer_mut(&place.at) {
             *place = Value::from(value);
         }
-        Case::tool(&tool.name, arguments, Intent::Valid, seed).steps
+        let steps = Case::tool(&tool.name, arguments, Intent::Valid, seed).steps;
+        // Where memory counts, stock is taken.
+        let measured = |step| match step {
+            Step::Call { method, params } if grows => Step::Many { times: 1, method, params },
+            step => step,
+        };
+        steps.into_iter().map(measured).collect::<Vec<Step>>()
     };
+    let intent = Intent::Injection(Box::new(injection));
     let steps: Vec<Step> = values.into_iter().flat_map(call).collect();
     let whole = Case::tool(&tool.name, Value::Null, intent, seed);
     Case { steps, ..whole }
-}
-
-/// The first key of a pointer.
-fn top(at: &str) -> &str {
-    at.trim_start_matches('/').split('/').next().unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::catalogue::{Catalogue, Entry};
-    use crate::plan::Aim;
     use crate::world::DeclaredBy;
     use serde_json::json;
 
@@ -127,11 +174,15 @@ mod tests {
         Tool::read(entry.as_object().unwrap()).unwrap()
     }
 
-    fn cases(tool: &Tool) -> Vec<Case> {
+    fn ranked(tool: &Tool, known: Known) -> Vec<Ranked> {
         let ground =
             Ground::new(&[("/d/r".into(), DeclaredBy::CommandLine)].into(), &Catalogue::default(), 1);
         let valid = vec![json!({ "mode": "a", "path": "p", "options": { "target": "t" } })];
-        injection_cases(tool, &Known { valid, ..Known::default() }, &ground, 1)
+        injection_cases(tool, &Known { valid, ..known }, &ground, 1)
+    }
+
+    fn cases(tool: &Tool) -> Vec<Case> {
+        ranked(tool, Known::default()).into_iter().map(|ranked| ranked.case).collect()
     }
 
     fn injections(cases: &[Case]) -> Vec<&Injection> {
@@ -163,11 +214,50 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_is_asked_four_times_and_all_else_once() {
-        for case in cases(&tool("look", json!({}))) {
-            let grows = case.intent.injection().is_some_and(|injection| injection.aim == Aim::Grow);
-            assert_eq!(case.steps.len(), if grows { 4 } else { 1 });
+    fn what_grows_is_asked_four_times_and_what_makes_a_table_is_followed_by_a_question() {
+        for case in cases(&tool("look", json!({ "readOnlyHint": true }))) {
+            let calls = match &case.intent.injection().unwrap().aim {
+                Aim::Grow => 4,
+                Aim::Change { shows: Some(shown), .. } => {
+                    assert!(!serde_json::to_string(&case.steps).unwrap().contains(shown));
+                    2
+                }
+                _ => 1,
+            };
+            assert_eq!(case.steps.len(), calls);
         }
+    }
+
+    #[test]
+    fn every_choice_of_a_tool_has_its_turn_before_a_second_try_of_any() {
+        let tool = tool("look", json!({}));
+        let first = ranked(&tool, Known::default());
+        let first = first.iter().take_while(|ranked| (ranked.rank.unlikely, ranked.rank.wave) == (0, 0));
+        let modes: BTreeSet<String> = first
+            .filter(|ranked| {
+                matches!(ranked.case.intent.injection().map(|it| &it.aim), Some(Aim::Reach { .. }))
+            })
+            .filter_map(|ranked| Some(ranked.case.arguments()?["mode"].to_string()))
+            .collect();
+        assert!(["\"a\"", "\"b\""].iter().all(|mode| modes.contains(*mode)), "{modes:?}");
+    }
+
+    #[test]
+    fn what_runs_no_program_is_given_commands_late_unless_the_network_may_fail() {
+        let command = |known: Known| {
+            let ranked = ranked(&tool("look", json!({})), known);
+            let commands = ranked.into_iter().filter(|ranked| {
+                matches!(ranked.case.intent.injection().map(|it| &it.aim), Some(Aim::Execute { .. }))
+            });
+            commands.map(|ranked| (ranked.rank.unlikely, ranked.case.intent.injection().unwrap().offline))
+        };
+        let good = vec![json!({ "path": "p" })];
+        let runs = Known { good: good.clone(), runs_programs: true, ..Known::default() };
+        assert_eq!(command(runs).next(), Some((0, false)));
+        let runs_none = Known { good: good.clone(), ..Known::default() };
+        assert_eq!(command(runs_none).next(), Some((1, false)));
+        let connects = Known { good, uses_network: true, ..Known::default() };
+        assert_eq!(command(connects).next(), Some((0, true)));
     }
 
     #[test]

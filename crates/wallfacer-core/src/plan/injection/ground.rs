@@ -15,6 +15,8 @@ use crate::world::DeclaredBy;
 const MAX_SCOPES: usize = 4;
 /// Endings of file names that the server's own words mention, and that files get.
 const MAX_ENDINGS: usize = 5;
+/// The ending that every server may open.
+pub const PLAIN: &str = "txt";
 /// Mentions of endings that are counted in one text.
 const MAX_MENTIONED: usize = 64;
 /// Steps up that lead out of any place.
@@ -23,6 +25,9 @@ const UP: usize = 14;
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev"];
 /// Where shells look for programs.
 const PROGRAM_PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
+/// Ports that no server listens on by habit.
+const FIRST_PORT: u16 = 20_000;
+const PORTS: u64 = 10_000;
 /// A line over which an expression that backtracks takes long.
 const LETTERS: usize = 40;
 
@@ -32,6 +37,8 @@ pub struct Ground {
     pub plants: BTreeMap<PathBuf, Plant>,
     /// A program of ours that does nothing.
     pub program: String,
+    /// Where somebody of ours listens on loopback; no server does so there by habit.
+    pub port: u16,
     /// A file that is there for calls that should work, and the directory it is in.
     pub inside: Option<(PathBuf, PathBuf)>,
     /// Ways out of scopes.
@@ -44,6 +51,29 @@ pub struct Way {
     pub about: &'static str,
     pub value: String,
     pub aim: Aim,
+    pub to: To,
+    /// Written so that it passes a careless look.
+    pub disguised: bool,
+}
+
+/// What a way leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum To {
+    /// A file with this ending.
+    File(String),
+    Directory,
+    /// A file that is not there yet.
+    New,
+}
+
+impl Way {
+    fn to(self, to: To) -> Way {
+        Way { to, ..self }
+    }
+
+    fn disguised(self) -> Way {
+        Way { disguised: true, ..self }
+    }
 }
 
 /// One directory, and what lies around it.
@@ -57,7 +87,8 @@ pub(super) struct Scope<'a> {
 impl Ground {
     pub fn new(scopes: &BTreeMap<PathBuf, DeclaredBy>, catalogue: &Catalogue, seed: u64) -> Ground {
         let program = name(seed, Path::new(""), "program");
-        let mut ground = Ground { plants: BTreeMap::new(), program, inside: None, ways: Vec::new() };
+        let port = FIRST_PORT + (seed % PORTS) as u16;
+        let mut ground = Ground { plants: BTreeMap::new(), program, port, inside: None, ways: Vec::new() };
         for place in PROGRAM_PLACES {
             let script = Plant::File { content: b"#!/bin/sh\nexit 0\n".to_vec(), executable: true };
             ground.plants.insert(Path::new(place).join(&ground.program), script);
@@ -72,6 +103,11 @@ impl Ground {
         };
         ground.ways.retain(|way| !matches!(&way.aim, Aim::Reach { outside, .. } if declared(outside)));
         ground
+    }
+
+    /// A name of our own for something that a case makes, and for nothing else.
+    pub fn label(&self, role: &str) -> String {
+        name(0, Path::new(&self.program), role)
     }
 
     fn surround(&mut self, scope: &Scope<'_>, endings: &BTreeSet<String>) {
@@ -97,21 +133,24 @@ impl Ground {
             let file = format!("{name}.{ending}");
             let path = scope.parent.join(&file);
             self.put_file(path.clone(), scope.token(&name));
-            let lead = |about, value| scope.way(Escape::Outside, about, value, &path, &name);
+            let lead = |about, value| {
+                scope.way(Escape::Outside, about, value, &path, &name).to(To::File(ending.clone()))
+            };
             self.ways.extend([
                 lead("a step up", format!("../{file}")),
                 lead("an absolute path", text(&path)),
                 lead("a step up from within", format!("{}/../{file}", text(scope.path))),
             ]);
-            if ending == "txt" {
-                self.ways.extend([
+            if ending == PLAIN {
+                let disguised = [
                     lead("many steps up", steps_up(&path)),
                     lead("a step up that is stripped once", format!("....//{file}")),
                     lead("an encoded step up", format!("%2e%2e%2f{file}")),
                     lead("a step up with an encoded separator", format!("..%2f{file}")),
                     lead("a step up with a backslash", format!("..\\{file}")),
                     lead("an address of a file", format!("file://{}", text(&path))),
-                ]);
+                ];
+                self.ways.extend(disguised.map(Way::disguised));
             }
         }
     }
@@ -129,7 +168,7 @@ impl Ground {
         self.put_file(git.join("config"), config.to_owned());
         self.put_file(git.join("description"), scope.token(&name));
         self.put_file(root.join("README.txt"), scope.token(&name));
-        let lead = |about, value| scope.way(Escape::Outside, about, value, &root, &name);
+        let lead = |about, value| scope.way(Escape::Outside, about, value, &root, &name).to(To::Directory);
         self.ways.extend([
             lead("another directory, a repository", text(&root)),
             lead("another directory, a step up", format!("../{name}")),
@@ -140,7 +179,7 @@ impl Ground {
     fn put_new(&mut self, scope: &Scope<'_>) {
         let name = scope.name("new");
         let path = scope.parent.join(format!("{name}.txt"));
-        let lead = |about, value| scope.way(Escape::Outside, about, value, &path, &name);
+        let lead = |about, value| scope.way(Escape::Outside, about, value, &path, &name).to(To::New);
         self.ways.extend([
             lead("an absolute path to a new file", text(&path)),
             lead("a step up to a new file", format!("../{name}.txt")),
@@ -156,7 +195,7 @@ impl Ground {
         let lead = |about, value| scope.way(Escape::Prefix, about, value, &root, &name);
         self.ways.extend([
             lead("a file of a sibling with the same beginning", format!("{}/{name}.txt", text(&root))),
-            lead("a sibling with the same beginning", text(&root)),
+            lead("a sibling with the same beginning", text(&root)).to(To::Directory),
             lead("a step up into a sibling with the same beginning", format!("../{directory}/{name}.txt")),
         ]);
     }
@@ -180,9 +219,9 @@ impl Ground {
         let lead = |about, value| scope.way(Escape::Symlink, about, value, &target, &name);
         self.ways.extend([
             lead("a file behind a link to a directory", format!("{}/file.txt", text(&link))),
-            lead("a link to a directory", text(&link)),
+            lead("a link to a directory", text(&link)).to(To::Directory),
             lead("a file behind a link to a directory, by its name", format!("{name}/file.txt")),
-            lead("a new file behind a link to a directory", format!("{}/new.txt", text(&link))),
+            lead("a new file behind a link to a directory", format!("{}/new.txt", text(&link))).to(To::New),
         ]);
     }
 
@@ -210,7 +249,7 @@ impl Scope<'_> {
             name: name.to_owned(),
             token: self.token(name),
         };
-        Way { about, value, aim }
+        Way { about, value, aim, to: To::File(PLAIN.to_owned()), disguised: false }
     }
 }
 
@@ -244,7 +283,7 @@ fn endings(catalogue: &Catalogue) -> BTreeSet<String> {
     let mut endings: Vec<(String, usize)> = counted.into_iter().collect();
     endings.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let often = endings.into_iter().take(MAX_ENDINGS).map(|(ending, _)| ending);
-    often.chain(["txt".to_owned()]).collect()
+    often.chain([PLAIN.to_owned()]).collect()
 }
 
 /// The way there from wherever one is.

@@ -24,7 +24,7 @@ mod place;
 
 pub use aim::{Aim, Escape, Injection};
 pub use base::Known;
-pub use cases::injection_cases;
+pub use cases::{Ranked, injection_cases};
 pub use demand::demanded;
 pub use ground::Ground;
 pub use landmarks::Landmarks;

@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use super::aim::{Aim, Escape};
-use super::ground::Ground;
+use super::base::Known;
+use super::ground::{Ground, PLAIN, To, Way};
 use super::place::{Place, Purpose};
 
 /// A longer value is left out of the payload: it only makes it harder to read.
@@ -14,10 +15,15 @@ const MAX_VALUE: usize = 80;
 const MADE: &str = "/tmp";
 /// What a call asks for first; each further one asks twice as much.
 const DOUBLINGS: u32 = 3;
+/// Numbers whose product nobody writes down by chance.
+const FACTOR: u64 = 70_001;
+const STEP: u64 = 1_009;
 /// Repetitions at which an expression that backtracks exponentially is felt, and at which one that does so over a long
 /// text is.
 const FEW: usize = 8;
 const MANY: usize = 2_000;
+/// Levels of a text that doubles with each of them: three doublings of this are some hundred megabytes.
+const LEVELS: usize = 3;
 
 /// What is put into one place.
 #[derive(Debug, Clone)]
@@ -37,12 +43,12 @@ impl Payload {
 }
 
 /// A program of ours behind all that ends one command and begins another.
-pub fn commands(place: &Place, ground: &Ground) -> Vec<Payload> {
+pub fn commands(place: &Place, known: &Known, ground: &Ground) -> Vec<Payload> {
     if place.purpose == Purpose::Program {
         return Vec::new();
     }
     let (value, program) = (short(&place.value), &ground.program);
-    let rank = u8::from(place.purpose == Purpose::Prose);
+    let rank = reaches_programs(place, known);
     let written = [
         ("a command substitution", format!("{value}$({program})")),
         ("a separator", format!("{value};{program};")),
@@ -61,13 +67,13 @@ pub fn commands(place: &Place, ground: &Ground) -> Vec<Payload> {
 }
 
 /// A value that looks like an option.
-pub fn options(place: &Place, ground: &Ground) -> Vec<Payload> {
+pub fn options(place: &Place, known: &Known, ground: &Ground) -> Vec<Payload> {
     if place.purpose == Purpose::Program {
         return Vec::new();
     }
     let program = &ground.program;
     let file = Path::new(MADE).join(format!("{program}-made"));
-    let rank = u8::from(place.purpose == Purpose::Prose);
+    let rank = reaches_programs(place, known);
     let output = format!("--output={}", file.display());
     let lone = format!("--{program}=");
     let aim = |option: &str| Aim::Pass { option: option.to_owned(), file: file.clone() };
@@ -83,27 +89,49 @@ pub fn options(place: &Place, ground: &Ground) -> Vec<Payload> {
     ]
 }
 
-/// Every way of one sort out of every scope.
-pub fn escapes(place: &Place, ground: &Ground, wanted: Escape) -> Vec<Payload> {
+/// How unlikely it is that a value gets into another program: one that succeeds without any hardly runs one.
+fn reaches_programs(place: &Place, known: &Known) -> u8 {
+    let runs_none = !known.runs_programs && !known.good.is_empty();
+    u8::from(place.purpose == Purpose::Prose) + u8::from(runs_none)
+}
+
+/// Every way of one sort out of every scope, those first that lead to what the place is for. `about` is what the schema
+/// says of it.
+pub fn escapes(place: &Place, ground: &Ground, wanted: Escape, about: &str) -> Vec<Payload> {
     let rank = match place.purpose {
         Purpose::Directory | Purpose::File => 0,
         Purpose::Unknown | Purpose::Address => 1,
         _ => 3,
     };
     let is_wanted = |aim: &Aim| matches!(aim, Aim::Reach { escape, .. } if *escape == wanted);
-    let ways = ground.ways.iter().filter(|way| is_wanted(&way.aim));
-    ways.map(|way| Payload::one(way.about, way.aim.clone(), way.value.clone(), rank)).collect()
+    let mut ways: Vec<&Way> = ground.ways.iter().filter(|way| is_wanted(&way.aim)).collect();
+    let mentioned = ways.iter().any(|way| mentions(about, &way.to));
+    ways.sort_by_key(|way| {
+        let unfit = match (place.purpose, &way.to) {
+            (Purpose::Directory, To::Directory) => 0,
+            (_, to) if mentions(about, to) => 0,
+            (_, To::File(ending)) if ending == PLAIN => u8::from(mentioned),
+            (_, To::New) => 1,
+            (_, To::Directory) => 2,
+            (_, To::File(_)) => 3,
+        };
+        unfit + 2 * u8::from(way.disguised)
+    });
+    ways.into_iter().map(|way| Payload::one(way.about, way.aim.clone(), way.value.clone(), rank)).collect()
+}
+
+fn mentions(about: &str, to: &To) -> bool {
+    matches!(to, To::File(ending) if about.contains(&format!(".{ending}")))
 }
 
 /// Addresses that nobody outside could reach, written in all the ways that are read.
-pub fn requests(place: &Place, tool_fetches: bool, seed: u64) -> Vec<Payload> {
+pub fn requests(place: &Place, tool_fetches: bool, ground: &Ground) -> Vec<Payload> {
     let rank = match place.purpose {
         Purpose::Address => 0,
         Purpose::Unknown => 2,
         _ => 3,
     };
-    // No server listens there by habit.
-    let port = 20_000 + (seed % 10_000) as u16;
+    let port = ground.port;
     let loopback = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
     let loopback6 = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port);
     let mapped = SocketAddr::new(Ipv4Addr::LOCALHOST.to_ipv6_mapped().into(), port);
@@ -137,23 +165,32 @@ pub fn requests(place: &Place, tool_fetches: bool, seed: u64) -> Vec<Payload> {
     written.into_iter().map(|(way, text, addresses)| Payload::one(way, aim(addresses), text, rank)).collect()
 }
 
-/// Statements that change what a tool that only reads must leave alone.
-pub fn statements(place: &Place, ground: &Ground, known: &[PathBuf]) -> Vec<Payload> {
+/// Statements that change what a tool that only reads must leave alone. Behind those that make a table comes the question
+/// for what is in it: a product that no call has written down, so that nobody can repeat it without having made the table.
+pub fn statements(tool: &str, place: &Place, ground: &Ground, known: &[PathBuf]) -> Vec<Payload> {
     let rank = if place.purpose == Purpose::Statement { 0 } else { 2 };
-    let (value, table) = (short(&place.value), &ground.program);
-    let create = format!("CREATE TABLE {table} (a INTEGER)");
+    let value = short(&place.value);
     let written = [
-        ("a statement that writes", create.clone()),
-        ("a second statement", format!("SELECT 1; {create};")),
-        ("an end of the transaction, and a statement", format!("COMMIT; {create};")),
-        ("a comment before a statement", format!("/* SELECT */ {create}")),
-        ("a common table expression", format!("WITH x AS (SELECT 1) {create}")),
-        ("a setting that is kept", "PRAGMA user_version = 7717".to_owned()),
-        ("a quote and a statement", format!("{value}'; {create}; --")),
-        ("a number and a statement", format!("1; {create}; --")),
+        ("a statement that writes", "", ""),
+        ("a second statement", "SELECT 1; ", ";"),
+        ("an end of the transaction, and a statement", "COMMIT; ", ";"),
+        ("a comment before a statement", "/* SELECT */ ", ""),
+        ("a common table expression", "WITH x AS (SELECT 1) ", ""),
+        ("a quote and a statement", &format!("{value}'; "), "; --"),
+        ("a number and a statement", "1; ", "; --"),
     ];
-    let aim = || Aim::Change { known: known.to_vec() };
-    written.into_iter().map(|(way, text)| Payload::one(way, aim(), text, rank)).collect()
+    let mut payloads: Vec<Payload> = Vec::new();
+    for (number, (way, before, after)) in written.into_iter().enumerate() {
+        let table = ground.label(&format!("{tool} {} {way}", place.at));
+        let left = FACTOR + (number as u64 + 1) * STEP;
+        let create = format!("{before}CREATE TABLE {table} AS SELECT {left} * {FACTOR} AS n{after}");
+        let aim = Aim::Change { known: known.to_vec(), shows: Some((left * FACTOR).to_string()) };
+        let values = vec![create, format!("SELECT n FROM {table}")];
+        payloads.push(Payload { way: way.to_owned(), aim, values, rank });
+    }
+    let aim = Aim::Change { known: known.to_vec(), shows: None };
+    payloads.push(Payload::one("a setting that is kept", aim, "PRAGMA user_version = 7717".to_owned(), rank));
+    payloads
 }
 
 /// Texts that each ask twice as much as the one before.
@@ -171,10 +208,26 @@ pub fn growths(place: &Place) -> Vec<Payload> {
         ("many letters that nearly match", all(MANY, |times| format!("{}!", "a".repeat(times)))),
         ("much white space", all(MANY, |times| format!("x{}x", " ".repeat(times)))),
         ("many brackets", all(MANY, |times| "<".repeat(times))),
+        ("entities of entities", all(LEVELS, entities)),
+        ("aliases of aliases", all(LEVELS, aliases)),
     ];
     let payload =
         |(way, values): (&str, Vec<String>)| Payload { way: way.to_owned(), aim: Aim::Grow, values, rank };
     written.into_iter().map(payload).collect()
+}
+
+/// A document in which each entity stands for twice the one before.
+fn entities(levels: usize) -> String {
+    let next = |level: usize| format!("<!ENTITY e{level} \"&e{0};&e{0};\">", level - 1);
+    let rest: String = (1..=levels).map(next).collect();
+    format!("<?xml version=\"1.0\"?><!DOCTYPE a [<!ENTITY e0 \"aaaaaaaaaa\">{rest}]><a>&e{levels};</a>")
+}
+
+/// The same as lists that name one another.
+fn aliases(levels: usize) -> String {
+    let next = |level: usize| format!("e{level}: &e{level} [*e{0}, *e{0}]\n", level - 1);
+    let rest: String = (1..=levels).map(next).collect();
+    format!("e0: &e0 [aaaaaaaaaa]\n{rest}")
 }
 
 fn short(value: &str) -> &str {

@@ -122,7 +122,7 @@ fn a_connection_counts_where_a_datagram_that_is_never_sent_does_not() {
 
 #[test]
 fn a_change_counts_unless_it_comes_with_every_call_or_is_a_journal() {
-    let case = case("CREATE", Aim::Change { known: vec!["/d/root/cache".into()] });
+    let case = case("CREATE", Aim::Change { known: vec!["/d/root/cache".into()], shows: None });
     let changed = |path: &str, effect| {
         let change = Change { path: path.into(), effect, entry: Entry::File, bytes: 1 };
         let traced = Traced { call: Some(1), changes: vec![change], ..Traced::default() };

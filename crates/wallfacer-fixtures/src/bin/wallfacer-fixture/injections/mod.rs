@@ -1,5 +1,6 @@
 //! The name of an injection in, the small server out that lets it in. One file for each sort.
 
+mod costs;
 mod network;
 mod paths;
 mod programs;
@@ -11,8 +12,8 @@ use crate::scenes::Scene;
 pub use paths::flat;
 
 pub fn scene(name: &str) -> Option<Scene> {
-    const SORTS: [fn(&str) -> Option<Scene>; 4] =
-        [programs::scene, paths::scene, network::scene, state::scene];
+    const SORTS: [fn(&str) -> Option<Scene>; 5] =
+        [programs::scene, paths::scene, network::scene, state::scene, costs::scene];
     SORTS.iter().find_map(|sort| sort(name))
 }
 
