@@ -57,7 +57,7 @@ impl Mark {
         let notices = frames.filter(|frame| {
             frame.direction == Direction::Received && frame.correlation == Correlation::Notification
         });
-        notices.take(MAX_NOTICES).map(|frame| frame.head.clone()).collect()
+        notices.take(MAX_NOTICES).map(|frame| frame.head.as_slice().into()).collect()
     }
 }
 

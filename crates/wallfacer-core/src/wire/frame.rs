@@ -14,7 +14,7 @@ pub struct Frame {
     pub direction: Direction,
     pub stream: Stream,
     /// The beginning of the frame, up to the bound.
-    pub head: Box<[u8]>,
+    pub head: Vec<u8>,
     /// The length of the whole frame.
     pub length: u64,
     /// Hash of the whole frame, where `head` is not all of it.
@@ -83,13 +83,23 @@ impl FrameLog {
         if self.max_frames == 0 {
             return;
         }
-        if self.frames.len() == self.max_frames {
-            self.frames.pop_front();
-        }
         let kept = bytes.len().min(self.max_bytes);
         let hash = (kept < bytes.len()).then(|| blake3::hash(bytes));
-        let (head, length) = (bytes[..kept].into(), bytes.len() as u64);
+        let mut head = self.room();
+        head.reserve_exact(kept);
+        head.extend_from_slice(&bytes[..kept]);
+        let length = bytes.len() as u64;
         self.frames.push_back(Frame { at, direction, stream, head, length, hash, faults, correlation });
+    }
+
+    /// Room for a head: that of the oldest frame where it has to give way, so that a long conversation allocates nothing.
+    fn room(&mut self) -> Vec<u8> {
+        if self.frames.len() < self.max_frames {
+            return Vec::new();
+        }
+        let mut room = self.frames.pop_front().map(|oldest| oldest.head).unwrap_or_default();
+        room.clear();
+        room
     }
 
     /// The frames still kept, oldest first.

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::{Instant, Sleep, sleep};
@@ -17,6 +18,8 @@ use wallfacer_process::{Process, Stdio as Pipes};
 const QUIET_AFTER_EXIT: Duration = Duration::from_millis(300);
 /// Reading goes in pieces of this size.
 const READ_BYTES: usize = 64 << 10;
+/// So much goes out at once even while there are lines to hand on: the server works on it while we read.
+const EAGER_BYTES: usize = 1 << 10;
 /// What is kept of a line beyond the limit.
 const OVERSIZED_HEAD: usize = 64 << 10;
 
@@ -103,8 +106,8 @@ impl Stdio {
         self.closing = true;
     }
 
-    /// Queues bytes exactly as they are. They go out with the next wait, so that requests made one after another
-    /// cost one write and wake the server once.
+    /// Queues bytes exactly as they are. They go out with the next wait or with a few more, so that requests made one
+    /// after another cost one write and wake the server once.
     pub fn queue(&mut self, bytes: &[u8]) {
         if self.stdin.is_some() {
             self.outbox.extend_from_slice(bytes);
@@ -114,6 +117,9 @@ impl Stdio {
     /// The next line. Writes what is queued meanwhile, so that neither side can block the other.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Arrival> {
         loop {
+            if self.outbox.len() >= EAGER_BYTES {
+                self.write(context);
+            }
             if let Some(line) = self.take_line() {
                 return Poll::Ready(line);
             }
@@ -167,7 +173,7 @@ impl Stdio {
 
     fn take_line(&mut self) -> Option<Arrival> {
         loop {
-            let end = self.inbox[self.searched..].iter().position(|byte| *byte == b'\n');
+            let end = memchr(b'\n', &self.inbox[self.searched..]);
             let Some(end) = end.map(|end| end + self.searched) else {
                 self.searched = self.inbox.len();
                 self.pass_over_excess();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::header::HeaderMap;
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 
 use super::{Answered, Channel, Closed, Connection, Head, Outcome, Waiting};
 use crate::wire::answers::{Reaction, react, react_to_all};
@@ -86,7 +87,7 @@ impl Connection {
     fn settle_exchange(&mut self, request: Option<i64>, outcome: impl FnOnce(Option<Incoming>) -> Outcome) {
         let Some(waiting) = request.and_then(|id| self.waiting.remove(&id)) else { return };
         self.foreign.retain(|_, ticket| *ticket != waiting.ticket);
-        let outcome = outcome(waiting.partial);
+        let outcome = outcome(waiting.partial.map(|partial| *partial));
         self.ready.push_back(Answered { ticket: waiting.ticket, outcome, took: waiting.since.elapsed() });
     }
 
@@ -101,7 +102,8 @@ impl Connection {
             Content::Notification { .. } => Correlation::Notification,
             Content::Batch(_) | Content::Noise => Correlation::None,
         };
-        let (at, faults) = (self.opened.elapsed(), incoming.faults.clone());
+        let now = Instant::now();
+        let (at, faults) = (now - self.opened, incoming.faults.clone());
         self.frames.add(at, Direction::Received, stream, &incoming.bytes, faults, correlation);
         if !matches!(incoming.content, Content::Noise) {
             self.split.reset();
@@ -109,7 +111,7 @@ impl Connection {
         match &incoming.content {
             Content::Reply { id, .. } => {
                 let id = id.clone();
-                self.take_reply(id, incoming, request);
+                self.take_reply(now, id, incoming, request);
             }
             Content::Request { id, method, params } => {
                 let params = params.as_ref().and_then(|range| incoming.value(range)).unwrap_or_default();
@@ -125,15 +127,15 @@ impl Connection {
         }
     }
 
-    fn take_reply(&mut self, id: Option<Id>, incoming: Incoming, request: Option<i64>) {
+    fn take_reply(&mut self, now: Instant, id: Option<Id>, incoming: Incoming, request: Option<i64>) {
         let ours = id.as_ref().and_then(Id::as_ours);
         if let Some(waiting) = ours.and_then(|id| self.waiting.remove(&id)) {
-            return self.settle(waiting, incoming);
+            return self.settle(now, waiting, incoming);
         }
         if let Some(ticket) = id.as_ref().and_then(|id| self.foreign.remove(id))
             && let Some(waiting) = self.waiting.remove(&ticket)
         {
-            return self.settle(waiting, incoming);
+            return self.settle(now, waiting, incoming);
         }
         if let Some(ours) = ours.filter(|id| (1..self.next_id).contains(id)) {
             let late = self.given_up.remove(&ours);
@@ -160,15 +162,16 @@ impl Connection {
     }
 
     /// The reply to one of our requests. Where it asks for input and manners allow, we go on instead.
-    fn settle(&mut self, mut waiting: Waiting, incoming: Incoming) {
+    fn settle(&mut self, now: Instant, mut waiting: Waiting, incoming: Incoming) {
         if self.manners.give_input
-            && let Some((method, mut params)) = waiting.origin.take()
+            && let Some(origin) = waiting.origin.take()
             && waiting.rounds < MAX_ROUNDS
             && let Some(input) = input_for(&incoming)
         {
+            let (method, mut params) = *origin;
             params.extend(input);
             let (ticket, since, rounds) = (waiting.ticket, waiting.since, waiting.rounds + 1);
-            let origin = Some((method.clone(), params.clone()));
+            let origin = Some(Box::new((method.clone(), params.clone())));
             let id = self.next_id;
             self.send_request(ticket, &method, Some(&params), origin, rounds);
             if let Some(next) = self.waiting.get_mut(&id) {
@@ -176,7 +179,7 @@ impl Connection {
             }
             return;
         }
-        let took = waiting.since.elapsed();
+        let took = now - waiting.since;
         self.ready.push_back(Answered { ticket: waiting.ticket, outcome: Outcome::Reply(incoming), took });
     }
 
@@ -241,7 +244,7 @@ impl Connection {
             if let Some(fault) = fault {
                 incoming.faults.add(fault);
             }
-            waiting.partial = Some(incoming);
+            waiting.partial = Some(Box::new(incoming));
         }
     }
 
@@ -272,7 +275,7 @@ impl Connection {
                 format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id.to_json())
             }
         };
-        self.send(reply.into_bytes(), None, HeaderMap::new(), Correlation::ServerRequest);
+        self.send(Instant::now(), reply.into_bytes(), None, HeaderMap::new(), Correlation::ServerRequest);
     }
 
     pub(super) async fn closing(&self) -> Closed {

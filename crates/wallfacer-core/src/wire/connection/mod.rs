@@ -95,11 +95,14 @@ struct Waiting {
     since: Instant,
     exchange: Option<u64>,
     /// What is needed to go on after `input_required`.
-    origin: Option<(String, Map<String, Value>)>,
+    origin: Option<Box<Origin>>,
     rounds: usize,
     /// A message of this request's own exchange that does not answer it.
-    partial: Option<Incoming>,
+    partial: Option<Box<Incoming>>,
 }
+
+/// A request's method and parameters. Few requests need them again, so those that do not carry none about.
+type Origin = (String, Map<String, Value>);
 
 impl Connection {
     pub(super) fn new(channel: Channel, vigil: Vigil, dialect: Dialect, bounds: &Bounds) -> Connection {
@@ -225,7 +228,7 @@ impl Connection {
         let ticket = self.next_id;
         let may_need_input = matches!(method, "tools/call" | "prompts/get" | "resources/read");
         let origin = (self.dialect.era() == Era::Modern && may_need_input)
-            .then(|| (method.to_owned(), params.cloned().unwrap_or_default()));
+            .then(|| Box::new((method.to_owned(), params.cloned().unwrap_or_default())));
         self.send_request(ticket, method, params, origin, 0);
         ticket
     }
@@ -233,7 +236,7 @@ impl Connection {
     pub fn notify(&mut self, method: &str, params: Option<&Map<String, Value>>) {
         let bytes = self.dialect.notification(method, params);
         let extra = self.extra_headers(method, params);
-        self.send(bytes, None, extra, Correlation::Notification);
+        self.send(Instant::now(), bytes, None, extra, Correlation::Notification);
     }
 
     /// Sends bytes exactly as they are: over stdio without adding a newline, over HTTP as the body of a POST.
@@ -253,8 +256,8 @@ impl Connection {
                 Some(http.post(Bytes::copy_from_slice(bytes), Some(ticket), HeaderMap::new()))
             }
         };
-        self.log(Direction::Sent, exchange, bytes, Faults::default(), Correlation::None);
         let since = Instant::now();
+        self.log_sent(since, exchange, bytes, Correlation::None);
         let waiting = Waiting { ticket, since, exchange, origin: None, rounds: 0, partial: None };
         self.waiting.insert(ticket, waiting);
         ticket
@@ -391,7 +394,7 @@ impl Connection {
         ticket: Ticket,
         method: &str,
         params: Option<&Map<String, Value>>,
-        origin: Option<(String, Map<String, Value>)>,
+        origin: Option<Box<Origin>>,
         rounds: usize,
     ) {
         let id = self.next_id;
@@ -399,7 +402,7 @@ impl Connection {
         let bytes = self.dialect.request(id, method, params);
         let extra = self.extra_headers(method, params);
         let since = Instant::now();
-        let exchange = self.send(bytes, Some(id), extra, Correlation::Request(id));
+        let exchange = self.send(since, bytes, Some(id), extra, Correlation::Request(id));
         self.waiting.insert(id, Waiting { ticket, since, exchange, origin, rounds, partial: None });
     }
 
@@ -412,6 +415,7 @@ impl Connection {
 
     fn send(
         &mut self,
+        now: Instant,
         mut bytes: Vec<u8>,
         request: Option<i64>,
         extra: HeaderMap,
@@ -422,28 +426,22 @@ impl Connection {
                 bytes.push(b'\n');
                 stdio.queue(&bytes);
                 bytes.pop();
-                self.log(Direction::Sent, None, &bytes, Faults::default(), correlation);
+                self.log_sent(now, None, &bytes, correlation);
                 None
             }
             Channel::Http(http, _) => {
                 let bytes = Bytes::from(bytes);
                 let exchange = http.post(bytes.clone(), request, extra);
-                self.log(Direction::Sent, Some(exchange), &bytes, Faults::default(), correlation);
+                self.log_sent(now, Some(exchange), &bytes, correlation);
                 Some(exchange)
             }
         }
     }
 
-    fn log(
-        &mut self,
-        direction: Direction,
-        exchange: Option<u64>,
-        bytes: &[u8],
-        faults: Faults,
-        correlation: Correlation,
-    ) {
+    fn log_sent(&mut self, now: Instant, exchange: Option<u64>, bytes: &[u8], correlation: Correlation) {
         let stream = exchange.map_or(Stream::Stdio, Stream::Http);
-        self.frames.add(self.opened.elapsed(), direction, stream, bytes, faults, correlation);
+        let at = now - self.opened;
+        self.frames.add(at, Direction::Sent, stream, bytes, Faults::default(), correlation);
     }
 }
 
