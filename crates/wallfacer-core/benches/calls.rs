@@ -166,11 +166,13 @@ impl Raw {
         self.input.flush().unwrap();
     }
 
-    /// One line; true when it is an answer.
+    /// One line; true when it is an answer, which a question of the server is not: taken for one, it would leave us with
+    /// a call more in flight than we think.
     fn receive(&mut self) -> bool {
         self.line.clear();
         assert!(self.output.read_until(b'\n', &mut self.line).unwrap() > 0, "the server is gone");
-        self.line.windows(5).any(|window| window == b"\"id\":")
+        let says = |name: &[u8]| self.line.windows(name.len()).any(|window| window == name);
+        says(b"\"id\":") && !says(b"\"method\":")
     }
 }
 
