@@ -1,11 +1,12 @@
 //! What the steps of a run come to: one [`Run`], which is all that a report needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::findings::{Baseline, Finding, merge};
+use crate::lock::{Direction, Lock, compare, drift};
 use crate::observe::{Answer, Examination};
 use crate::target::{Settings, Severity, Shown};
 use crate::wire::Server;
@@ -41,6 +42,10 @@ pub struct Run {
     pub out_of_time: bool,
     /// Rules and sequences that something was said of.
     pub rules_judged: u64,
+    /// Why nothing is known although calls were made.
+    pub in_vain: Option<&'static str>,
+    /// What the server declares and was seen to do, for a lock file; none where that was not looked at.
+    pub locked: Option<Lock>,
 }
 
 /// One step of a run.
@@ -197,6 +202,8 @@ impl Run {
             not_tested: Vec::new(),
             out_of_time: false,
             rules_judged: 0,
+            in_vain: None,
+            locked: None,
         }
     }
 
@@ -227,6 +234,8 @@ impl Run {
             not_tested: fuzzed.not_tested,
             out_of_time: fuzzed.out_of_time,
             rules_judged: fuzzed.rules_judged,
+            in_vain: None,
+            locked: None,
         }
     }
 
@@ -263,6 +272,7 @@ impl Run {
         self.findings.extend(watched.findings);
         self.flaky.extend(watched.flaky);
         self.notes.extend(watched.notes);
+        self.locked = watched.locked;
         let of_tool = |not: &NotTested| watched.tools.contains_key(&not.what);
         self.not_tested.extend(watched.not_tested.into_iter().filter(|not| !of_tool(not)));
     }
@@ -276,6 +286,20 @@ impl Run {
         for findings in [&mut self.findings, &mut self.flaky] {
             findings
                 .sort_by(|one, other| other.severity.cmp(&one.severity).then_with(|| one.id.cmp(&other.id)));
+        }
+    }
+
+    /// Tells what is other than in the lock file: what is `failing` as findings, the rest as worth knowing.
+    pub fn compare_with(&mut self, lock: &Lock, failing: &BTreeSet<Direction>) {
+        let Some(now) = &self.locked else { return };
+        for difference in compare(lock, now) {
+            if failing.contains(&difference.direction) {
+                self.findings.push(drift(now.server.as_deref(), &difference));
+                continue;
+            }
+            let tool = difference.subject.name().map(str::to_owned);
+            let text = format!("{} since it was locked: {}", difference.direction.as_str(), difference.what);
+            self.notes.push(Note { tool, text });
         }
     }
 
@@ -298,7 +322,8 @@ impl Run {
     /// Whether anything that the server offers was called, or judged by what it says of itself.
     pub fn has_tested(&self) -> bool {
         let called = self.tools.values().any(|tool| tool.calls.calls > 0);
-        called || self.summary.of_offers > 0 || self.rules_judged > 0
+        let made = called || self.summary.of_offers > 0 || self.rules_judged > 0;
+        made && self.in_vain.is_none()
     }
 
     pub fn conclusion(&self, threshold: Severity) -> Conclusion {

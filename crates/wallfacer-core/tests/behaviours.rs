@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::session::{BehaveOptions, Behaved, behave};
-use wallfacer_core::target::{Command, Confine, Destructive, Reach, Target};
+use wallfacer_core::summary::Conclusion;
+use wallfacer_core::target::{Command, Confine, Destructive, Reach, Severity, Target};
 use wallfacer_core::wire::Connector;
 use wallfacer_fixtures::{Flaw, Transport, behaviours, require};
 
@@ -52,13 +53,31 @@ fn what_is_worth_knowing_is_told_as_an_observation() {
     for (name, told) in [
         ("telemetry-at-start", "at its start it reached `telemetry.example:80` ("),
         ("runs-program", " -c exit 0`"),
+        ("leaves-child", "when it had ended it left running `sleep 600`"),
+        (
+            "seeks-other-application",
+            "it looked for `~/.config/other-application/settings.json`, which is not there",
+        ),
+        ("writes-outside", "it wrote `~/fixture-state`, outside its working directory and scope"),
+        ("listens", "it listens on `127.0.0.1:4711`"),
         ("client-of-its-file", "it read `~/.kube/config`, as clients of that kind do"),
     ] {
         let row = behaviours().iter().find(|row| row.name == name).unwrap();
-        let behaved = watch(row, false);
-        let notes: Vec<&str> = behaved.run.notes.iter().map(|note| note.text.as_str()).collect();
-        assert!(notes.iter().any(|note| note.contains(told)), "{name}: {notes:#?}");
+        let is_told = |fixed: bool| {
+            let behaved = watch(row, fixed);
+            behaved.run.notes.iter().any(|note| note.text.contains(told))
+        };
+        assert!(is_told(false), "{name}");
+        assert!(!is_told(true), "the twin of {name}");
     }
+}
+
+#[test]
+fn a_server_of_which_no_call_succeeds_has_not_passed() {
+    let Some(()) = require("a machine on which servers can be watched", can_watch()) else { return };
+    let row = behaviours().iter().find(|row| row.name == "never-works").unwrap();
+    assert_eq!(watch(row, false).run.conclusion(Severity::Low), Conclusion::NotTested);
+    assert_eq!(watch(row, true).run.conclusion(Severity::Low), Conclusion::Clean);
 }
 
 #[test]

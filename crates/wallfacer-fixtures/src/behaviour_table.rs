@@ -90,6 +90,11 @@ static BEHAVIOURS: &[Flaw] = &[
     ),
     // What is worth knowing, and no finding.
     behaviour("telemetry-at-start", "Tells a host outside that it was started.", &[]),
+    behaviour("leaves-child", "Starts a program that goes on when the server has ended.", &[]),
+    behaviour("seeks-other-application", "Tries to read the settings of another application.", &[]),
+    behaviour("writes-outside", "Writes a file in the home directory.", &[]),
+    behaviour("listens", "Waits on a port for whoever comes.", &[]),
+    behaviour("never-works", "Refuses every call.", &[]),
     behaviour("runs-program", "Starts a program that changes nothing.", &[]),
     behaviour("client-of-its-file", "Deals with Kubernetes, and reads the file of its client.", &[]),
     behaviour("database-opened-for-both", "Only reads, from a file that it opens for writing too.", &[]),

@@ -68,6 +68,7 @@ static FLAWS: &[Flaw] = &[
         &[server("crash", CRITICAL)],
     ),
     flaw("crash-on-every-call", "Ends on every valid call of one tool.", &[crash("status")]),
+    flaw("shutdown-tool", "Has a tool that says that it ends the server, and does: no crash.", &[]),
     // Nothing comes.
     flaw(
         "hang-on-one-value",

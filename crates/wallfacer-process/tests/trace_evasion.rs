@@ -93,6 +93,34 @@ fn a_child_out_of_sight_can_open_nothing_and_cannot_be_traced_by_another() {
     assert_eq!(watched.system("ptrace"), [Outcome::Refused(libc::EPERM)]);
 }
 
+/// Debuggers, and browsers that build a sandbox of their own, want what we have: they are told no, and go on without.
+#[test]
+fn a_target_that_wants_to_trace_its_own_child_goes_on_without() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().canonicalize().unwrap().join("file");
+    fs::write(&path, "").unwrap();
+    let text = c(&path);
+    let watched = watch(|| {
+        // SAFETY: the child makes two calls and ends.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                let traced = refusal(libc::SYS_ptrace, [libc::PTRACE_TRACEME as usize, 0, 0, 0, 0]);
+                let opened = open(&text, libc::O_RDONLY);
+                libc::_exit(i32::from(traced != libc::EPERM || opened < 0));
+            }
+            // Whether there may be such a namespace is for the machine to say; what counts is that both live on.
+            let _as_the_machine_likes = libc::unshare(libc::CLONE_NEWUSER);
+            let mut status = 0;
+            libc::waitpid(child, &mut status, 0);
+            i32::from(status != 0)
+        }
+    });
+    assert_eq!(watched.exit_code(), Some(0));
+    assert_eq!(watched.system("ptrace"), [Outcome::Refused(libc::EPERM)]);
+    assert_eq!(watched.opens(&path).len(), 1);
+}
+
 #[test]
 fn mounts_are_refused_even_in_namespaces_of_the_targets_own() {
     let watched = watch(|| {

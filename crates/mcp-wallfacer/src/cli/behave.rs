@@ -9,17 +9,18 @@ use wallfacer_core::findings::rfc3339;
 use wallfacer_core::report::{Look, Report, behaved, document, human, manifest, sarif, trace_lines};
 use wallfacer_core::session::{BehaveError, BehaveOptions, Behaved, behave};
 use wallfacer_core::summary::Conclusion;
-use wallfacer_core::target::Severity;
+use wallfacer_core::target::{Settings, Severity};
 use wallfacer_core::world::Traced;
 
 use super::conclude::failure;
+use super::drift::DriftArgs;
 use super::fuzz::{globs, severity};
 use super::output::{OutputArgs, RunFormat, cannot_write};
 use super::redaction::{Redacted, Redaction};
 use super::store::Store;
 use super::target::TargetArgs;
 use super::units;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, without_number};
 use crate::{environment, terminal};
 
 /// Watch what every tool does to files, network and programs, and hold it against what it says
@@ -52,11 +53,14 @@ pub struct Args {
     #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
     severity_threshold: Severity,
     #[command(flatten)]
+    drift: DriftArgs,
+    #[command(flatten)]
     output: OutputArgs<RunFormat>,
 }
 
 pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     args.output.check()?;
+    let locked = args.drift.read()?;
     let chosen = args.target.choose(config)?;
     let redaction = Redaction::new(chosen.connector.target().secrets());
     let store = Store::new(&chosen, &args.target, config)?;
@@ -69,7 +73,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         exclude: globs(&args.exclude)?,
         destructive: chosen.settings.destructive.clone(),
         budget: args.budget,
-        noise: noise(),
+        noise: noise(&chosen.settings)?,
     };
     let mut kept = args.out_dir.as_deref().map(|folder| Kept::new(folder, &redaction)).transpose()?;
     let mut keep = |name: &str, traced: &Traced| {
@@ -86,13 +90,31 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     }
     watched.run.weigh(&chosen.settings);
     store.keep(watched.run.findings.iter_mut().chain(&mut watched.run.flaky))?;
+    if let Some(locked) = &locked {
+        locked.hold_against(&mut watched.run, &chosen.settings, &store);
+    }
     deliver(&watched, args, chosen.source, &redaction)
 }
 
-/// Further lines of noise: a list with colons between them.
-pub(super) fn noise() -> Vec<String> {
+/// Further lines of noise: those of the configuration, of the files that it names, and of the environment, where colons
+/// stand between them.
+pub(super) fn noise(settings: &Settings) -> Result<Vec<String>, Failure> {
+    let mut lines = settings.noise.clone();
+    for file in &settings.noise_files {
+        let text = std::fs::read_to_string(file).map_err(|error| {
+            let reason = error.to_string();
+            let message = format!(
+                "cannot read the file of noise `{}`: {}; `[behave] noise_files` names it",
+                file.display(),
+                without_number(&reason)
+            );
+            Failure { exit: Exit::Usage, message }
+        })?;
+        lines.extend(text.lines().map(str::to_owned));
+    }
     let extra = environment::variable("WALLFACER_NOISE_EXTRA").unwrap_or_default();
-    extra.split(':').filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    lines.extend(extra.split(':').map(str::to_owned));
+    Ok(lines)
 }
 
 pub(super) fn told(error: BehaveError) -> Failure {
@@ -113,8 +135,11 @@ fn deliver(
     let look = if args.output.output.is_some() { Look::PLAIN } else { terminal::look() };
     let text = match args.output.format {
         RunFormat::Human => {
-            let table =
-                if run.has_tested() { behaved(behaviour, args.show_noise, look) } else { String::new() };
+            let table = if run.server.standing.observed.calls {
+                behaved(behaviour, args.show_noise, look)
+            } else {
+                String::new()
+            };
             format!("{}{table}", human(&report, look))
         }
         RunFormat::Json => {

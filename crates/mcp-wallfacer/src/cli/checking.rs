@@ -39,6 +39,7 @@ pub struct Checked {
 
 /// Checks the target that was asked for.
 pub fn perform(asked: &Asked<'_>, config: Option<&Path>) -> Result<Checked, Failure> {
+    let locked = asked.effort.drift.read()?;
     let chosen = asked.target.choose(config)?;
     let redaction = Redaction::new(chosen.connector.target().secrets());
     let store = Store::new(&chosen, asked.target, config)?;
@@ -49,7 +50,7 @@ pub fn perform(asked: &Asked<'_>, config: Option<&Path>) -> Result<Checked, Fail
         command: asked.command,
         started: rfc3339(SystemTime::now()),
         fuzz,
-        noise: behave::noise(),
+        noise: behave::noise(&chosen.settings)?,
         shelf: pack::shelf(&working_directory()?)?,
         parameters: chosen.settings.packs.clone(),
         rules: asked.target.own_rules()?,
@@ -61,5 +62,8 @@ pub fn perform(asked: &Asked<'_>, config: Option<&Path>) -> Result<Checked, Fail
     let mut run = run.map_err(|error| redaction.of_failure(failure(error)))?;
     run.weigh(&chosen.settings);
     store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
+    if let Some(locked) = &locked {
+        locked.hold_against(&mut run, &chosen.settings, &store);
+    }
     Ok(Checked { run, source: chosen.source, redaction })
 }

@@ -7,6 +7,7 @@ use wallfacer_core::plan::Mode;
 use wallfacer_core::session::FuzzOptions;
 use wallfacer_core::target::Severity;
 
+use super::drift::DriftArgs;
 use super::fuzz::{globs, severity};
 use super::target::Chosen;
 use crate::exit::Failure;
@@ -36,6 +37,8 @@ pub struct EffortArgs {
     /// Findings below this do not fail the run: low, medium, high or critical
     #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
     pub severity_threshold: Severity,
+    #[command(flatten)]
+    pub drift: DriftArgs,
 }
 
 impl EffortArgs {

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use clap::ValueEnum;
 use serde_json::json;
 use wallfacer_core::findings::rfc3339;
-use wallfacer_core::lock::{Difference, Direction, FILE_NAME, Lock, compare};
+use wallfacer_core::lock::{Difference, FILE_NAME, Lock, compare};
 use wallfacer_core::session::{BehaveOptions, behave};
 
 use super::behave::{noise, told};
+use super::drift::{FailOn, failing, read};
 use super::output::{Format, OutputArgs, cannot_write};
 use super::redaction::Redaction;
 use super::target::TargetArgs;
@@ -39,13 +39,6 @@ pub struct Args {
     output: OutputArgs<Format>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FailOn {
-    Widened,
-    Changed,
-    Narrowed,
-}
-
 pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     args.output.check()?;
     // What cannot be compared with is said before anything is started.
@@ -61,31 +54,18 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         exclude: None,
         destructive: chosen.settings.destructive.clone(),
         budget: None,
-        noise: noise(),
+        noise: noise(&chosen.settings)?,
     };
     let mut listeners = args.output.listeners(&redaction)?;
     let watched = behave(chosen.connector, &options, &mut |_, _| {}, &mut listeners);
     listeners.finish();
     let watched = watched.map_err(|error| redaction.of_failure(told(error)))?;
     let is_watched = watched.run.server.standing.observed.calls;
-    let behaviour = Some(&watched.behaviour).filter(|_| is_watched);
-    let now = Lock::new(&watched.run.server, &watched.catalogue, behaviour);
+    let Some(now) = watched.run.locked else { unreachable!("a watched run has what is locked") };
     match before {
         Some(before) => compared(args, &compare(&before, &now), is_watched, &redaction),
         None => written(args, &now, is_watched, &redaction),
     }
-}
-
-fn read(file: &Path) -> Result<Lock, Failure> {
-    let shown = file.display();
-    let text = std::fs::read_to_string(file).map_err(|error| {
-        usage(format!("cannot read the lock file `{shown}`: {error}; `wallfacer lock` writes it"))
-    })?;
-    Lock::read(&text).map_err(|error| usage(format!("`{shown}` is no lock file: {error}")))
-}
-
-fn usage(message: String) -> Failure {
-    Failure { exit: Exit::Usage, message }
 }
 
 fn written(args: &Args, now: &Lock, is_watched: bool, redaction: &Redaction) -> Result<Exit, Failure> {
@@ -112,12 +92,12 @@ fn compared(
         Format::Json => format!("{:#}\n", json!({ "drift": differences, "observed": is_watched })),
     };
     args.output.deliver(&redaction.of(&text))?;
-    let fails = |difference: &Difference| match difference.direction {
-        Direction::Widened => args.fail_on.is_empty() || args.fail_on.contains(&FailOn::Widened),
-        Direction::Changed => args.fail_on.is_empty() || args.fail_on.contains(&FailOn::Changed),
-        Direction::Narrowed => args.fail_on.contains(&FailOn::Narrowed),
-    };
-    Ok(if differences.iter().any(fails) { Exit::Findings } else { Exit::Clean })
+    let failing = failing(&args.fail_on);
+    Ok(if differences.iter().any(|difference| failing.contains(&difference.direction)) {
+        Exit::Findings
+    } else {
+        Exit::Clean
+    })
 }
 
 fn human(differences: &[Difference], is_watched: bool) -> String {
@@ -125,8 +105,8 @@ fn human(differences: &[Difference], is_watched: bool) -> String {
         0 => "nothing is other than in the lock file\n".to_owned(),
         count => format!("{count} things are other than in the lock file\n"),
     };
-    for Difference { direction, name, what } in differences {
-        let name = name.as_deref().unwrap_or("the server");
+    for Difference { direction, subject, what } in differences {
+        let name = subject.name().unwrap_or("the server");
         text.push_str(&format!("  {:<8} {name}: {what}\n", direction.as_str()));
     }
     if !is_watched {

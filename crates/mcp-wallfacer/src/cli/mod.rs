@@ -12,6 +12,7 @@ mod coverage;
 mod diff;
 mod differential;
 mod doctor;
+mod drift;
 mod dry_run;
 mod effort;
 mod fuzz;

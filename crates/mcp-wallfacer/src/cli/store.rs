@@ -7,6 +7,7 @@ use wallfacer_core::findings::{
     Corpus, CorpusError, Finding, FindingId, Key, Missing, Redaction, Secrets, asked_for, restore, rfc3339,
     stored_target, typed_target,
 };
+use wallfacer_core::lock::FILE_NAME;
 use wallfacer_core::plan::Case;
 use wallfacer_core::target::{REDACTED, Shown};
 use wallfacer_core::wire::Connector;
@@ -72,23 +73,37 @@ impl Store {
     /// Completes findings, takes the secrets out of them, and stores them. What is shown of them afterwards is what is
     /// stored.
     pub fn keep<'a>(&self, findings: impl IntoIterator<Item = &'a mut Finding>) -> Result<(), Failure> {
-        let now = rfc3339(SystemTime::now());
         let key = key::read_or_make();
         for finding in findings {
-            finding.target = Some(self.target.clone());
-            finding.other.clone_from(&self.other);
-            finding.first_seen.clone_from(&now);
-            finding.last_seen.clone_from(&now);
             if !self.before.is_empty() || !self.behind.is_empty() {
                 let plain = format!("wallfacer replay {}", finding.id);
                 finding.replay = Some(format!("{}{plain}{}", self.before, self.behind));
             }
-            self.redaction.apply(finding);
+            self.complete(finding);
             write(&self.corpus, finding, key.as_ref())?;
         }
         // What killed runs left is taken away now and then; nothing hangs on it.
         let _next_time = self.corpus.clean(SystemTime::now());
         Ok(())
+    }
+
+    /// Says when it was found and of what, and takes the secrets out of it.
+    pub fn complete(&self, finding: &mut Finding) {
+        let now = rfc3339(SystemTime::now());
+        finding.target = Some(self.target.clone());
+        finding.other.clone_from(&self.other);
+        finding.first_seen.clone_from(&now);
+        finding.last_seen = now;
+        self.redaction.apply(finding);
+    }
+
+    /// The command that compares the same server with a lock file.
+    pub fn compared_again(&self, file: &Path) -> String {
+        let file = match file == Path::new(FILE_NAME) {
+            true => String::new(),
+            false => format!(" --file {}", quoted(&file.to_string_lossy())),
+        };
+        format!("wallfacer lock --check{file}{}", anew(&self.target))
     }
 
     /// Takes away a finding that another stands for. Where that fails, it is found among the stored ones next time.

@@ -64,3 +64,37 @@ fn noise_that_makes_no_sense_is_told_before_anything_is_watched() {
     assert_eq!(outcome.code, Some(2), "{outcome}");
     assert!(outcome.stderr.contains("`fetch` is no deed"), "{outcome}");
 }
+
+#[test]
+fn noise_of_the_configuration_and_of_the_files_that_it_names_is_left_out() {
+    let config = "[behave]\nnoise = [\"write ./none\"]\nnoise_files = [\"quiet.txt\"]\n";
+    let world =
+        World::new().with("wallfacer.toml", config).with("quiet.txt", "# settings\nwrite ~/fixture-*\n");
+    let server = fixture();
+    let Some(quiet) = behave(&world, &["--show-noise", "--", &server, "behaviour", "writes-outside"]) else {
+        return;
+    };
+    assert_eq!(quiet.code, Some(0), "{quiet}");
+    assert!(!quiet.stdout.contains("it wrote `~/fixture-state`"), "{quiet}");
+    assert!(quiet.stdout.contains("/home/fixture-state"), "{quiet}");
+    let missing =
+        World::new().with("wallfacer.toml", config).run(&["behave", "--", &server, "behaviour", "listens"]);
+    assert_eq!(missing.code, Some(2), "{missing}");
+    assert!(
+        missing.stderr.contains("quiet.txt`: No such file or directory; `[behave] noise_files` names it"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn a_server_of_which_no_call_succeeds_was_not_tested() {
+    let world = World::new();
+    let outcome = world.run(&["behave", "--calls", "3", "--", &fixture(), "behaviour", "never-works"]);
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    assert!(outcome.stdout.starts_with("NOT TESTED"), "{outcome}");
+    let no_call = "no call succeeded, so what the server does is not known";
+    let watched = outcome.stdout.contains("Watched").then_some(());
+    if wallfacer_fixtures::require("observation", watched).is_some() {
+        assert!(outcome.stdout.contains(no_call), "{outcome}");
+    }
+}

@@ -35,3 +35,80 @@ fn what_is_not_there_cannot_be_compared_with() {
     assert_eq!(outcome.code, Some(2), "{outcome}");
     assert!(outcome.stderr.contains("wallfacer.lock"), "{outcome}");
 }
+
+#[test]
+fn every_run_beside_a_lock_tells_what_is_other_than_it_says() {
+    let world = World::new();
+    let server = fixture();
+    let honest = ["--", &server, "behaviour", "leaky-notes", "--fixed"];
+    let leaky = ["--", &server, "behaviour", "leaky-notes"];
+    let written = world.run(&[&["lock"], &honest[..]].concat());
+    assert_eq!(written.code, Some(0), "{written}");
+    let lock = std::fs::read_to_string(world.here().join("wallfacer.lock")).unwrap();
+    if wallfacer_fixtures::require("observation", lock.contains("\"startup\": [").then_some(())).is_none() {
+        return;
+    }
+    let same = world.run(&[&["behave"], &honest[..]].concat());
+    assert_eq!(same.code, Some(0), "{same}");
+    for command in [&["behave"][..], &["check", "--budget", "8s"], &["ci", "--iterations", "4"]] {
+        let widened = world.run(&[command, &["--format", "json"], &leaky[..]].concat());
+        assert_eq!(widened.code, Some(1), "{widened}");
+        assert_eq!(
+            drift(&widened.json()),
+            [
+                "format_note: widened since it was locked: it does now: connect collect.example:80",
+                "format_note: widened since it was locked: it does now: read canary"
+            ],
+            "{command:?}"
+        );
+    }
+    let let_through =
+        world.run(&[&["behave", "--fail-on", "changed", "--format", "json"], &leaky[..]].concat());
+    assert_eq!(drift(&let_through.json()), Vec::<String>::new());
+    assert!(let_through.stdout.contains("widened since it was locked"), "{let_through}");
+}
+
+#[test]
+fn a_tool_that_says_something_else_is_drift_where_nobody_watches_too() {
+    let world = World::new();
+    let server = fixture();
+    let target = ["--sandbox", "off", "--", &server, "behaviour", "leaky-notes", "--fixed"];
+    world.run(&[&["lock"], &target[..]].concat());
+    let file = world.here().join("wallfacer.lock");
+    let lock = std::fs::read_to_string(&file).unwrap();
+    let mut before: serde_json::Value = serde_json::from_str(&lock).unwrap();
+    before["tools"]["format_note"]["description"] = "Something else.".into();
+    std::fs::write(world.here().join("other.lock"), before.to_string()).unwrap();
+    let same = world.run(&[&["check", "--budget", "4s", "--format", "json"], &target[..]].concat());
+    assert_eq!(drift(&same.json()), Vec::<String>::new());
+    let changed = world.run(
+        &[&["check", "--budget", "4s", "--lock", "other.lock", "--format", "json"], &target[..]].concat(),
+    );
+    assert_eq!(changed.code, Some(1), "{changed}");
+    assert_eq!(
+        drift(&changed.json()),
+        ["format_note: changed since it was locked: its description is another"]
+    );
+    let replay = &changed.json()["findings"][0]["replay"];
+    assert!(replay.as_str().unwrap().starts_with("wallfacer lock --check --file other.lock -- "), "{replay}");
+}
+
+#[test]
+fn a_lock_that_is_asked_for_must_be_there() {
+    let outcome = World::new().run(&["behave", "--lock", "none.lock", "--demo"]);
+    assert_eq!(outcome.code, Some(2), "{outcome}");
+    assert!(outcome.stderr.contains("cannot read the lock file `none.lock`: No such file"), "{outcome}");
+}
+
+/// Each drift, by what it is about.
+fn drift(document: &serde_json::Value) -> Vec<String> {
+    let findings = document["findings"].as_array().unwrap().iter();
+    let mut told: Vec<String> = findings
+        .filter(|finding| finding["kind"]["type"] == "drift")
+        .map(|finding| {
+            format!("{}: {}", finding["tool"].as_str().unwrap(), finding["message"].as_str().unwrap())
+        })
+        .collect();
+    told.sort();
+    told
+}

@@ -15,6 +15,9 @@ const MARK: &str = "WALLFACER_TEST_MARK";
 const SIGINT: u32 = 2;
 /// The seconds that the grandchild sleeps, by which it is known.
 const GRANDCHILD: &str = "600";
+/// Moments at which a run is killed, and the time between them: from before the server is there into the midst of it.
+const MOMENTS: u32 = 20;
+const APART: Duration = Duration::from_millis(70);
 
 /// The command, a server and its grandchild, all running.
 struct Run {
@@ -66,10 +69,14 @@ impl Run {
 
     /// Every process that carries our mark. One that is only waiting to be reaped carries none any more.
     fn alive(&self) -> Vec<String> {
-        let processes = fs::read_dir("/proc").unwrap().flatten();
-        let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
-        names.filter(|name| carries(name, &self.mark)).collect()
+        marked(&self.mark)
     }
+}
+
+fn marked(mark: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| carries(name, mark)).collect()
 }
 
 fn carries(process: &str, mark: &str) -> bool {
@@ -128,6 +135,27 @@ fn nothing_is_left_after_sigkill() {
     let run = Run::start("kill", "never-answers").up();
     run.signal("KILL");
     assert_eq!(run.ends(), None);
+}
+
+#[test]
+fn nothing_is_left_whenever_a_run_is_killed() {
+    let mounts = || fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let before = mounts();
+    for moment in 0..MOMENTS {
+        let (world, scratch) = (World::new(), tempfile::tempdir().unwrap());
+        let name = if moment % 2 == 0 { "behave" } else { "check" };
+        let mark = format!("killed-{moment}-{}", std::process::id());
+        let mut command = world.command(&[name, "--", &fixture(), "behaviour", "leaves-child"]);
+        command.env(MARK, &mark).env("TMPDIR", scratch.path());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(APART * moment);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_until("everything that it started ends", || marked(&mark).is_empty());
+        let left: Vec<_> = fs::read_dir(scratch.path()).unwrap().flatten().collect();
+        assert!(left.is_empty(), "{name} was killed after {:?} and left {left:?}", APART * moment);
+    }
+    assert_eq!(mounts(), before);
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Declared {
     pub idempotent: Option<String>,
     /// It adds, and takes nothing away.
     pub additive: Option<String>,
+    /// It ends the server.
+    pub ends_server: bool,
     /// All that it says of itself, in small letters.
     pub said: String,
 }
@@ -48,6 +50,7 @@ impl Declared {
             additive: hint(hints.destructive_hint, false, "destructiveHint").filter(|_| read_only.is_none()),
             read_only: read_only.or_else(|| denied(&NO_CHANGE, description)),
             closed: denial.or(closed),
+            ends_server: ENDS_SERVER.is_match(description) || ENDING.contains(&tool.name.as_str()),
             said: said.into_iter().flatten().collect::<Vec<_>>().join(" ").to_lowercase(),
         }
     }
@@ -56,6 +59,15 @@ impl Declared {
 static NO_NETWORK: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?:purely|strictly|entirely|fully|completely|100%) (?:local|offline)|(?:local|offline)[- ]only|(?:works?|runs?|working|running) (?:\w+ )?offline|(?:no|without|never (?:uses|needs|touches)|does not (?:use|need|access|require)|doesn't (?:use|need|access|require)) (?:any |the |an )?(?:network|internet)\b|makes no (?:network|http|external) (?:calls|requests|connections)|never leaves (?:your|the|this) (?:machine|computer|device)",
+    )
+});
+
+/// Names that mean the end of the server without a word more.
+const ENDING: [&str; 5] = ["shutdown", "shutdown_server", "stop_server", "exit_server", "quit"];
+
+static ENDS_SERVER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(?:shuts? ?down|shutting down|stops?|terminates?|exits?|ends?|quits?|restarts?)(?: \w+)? (?:the|this) (?:mcp |running |current )?server\b(?:[.!,;]|$| (?:process|gracefully|cleanly|immediately))",
     )
 });
 
@@ -103,6 +115,20 @@ mod tests {
         assert_eq!(read.idempotent, None, "of a tool that only reads it means nothing");
         let adds = declared("", json!({ "destructiveHint": false, "idempotentHint": true }));
         assert!(adds.additive.is_some() && adds.idempotent.is_some());
+    }
+
+    #[test]
+    fn a_tool_that_ends_the_server_says_so() {
+        for said in [
+            "Shuts down the server.",
+            "Stop the MCP server gracefully",
+            "Gracefully shut down this server, then exit.",
+        ] {
+            assert!(declared(said, json!({})).ends_server, "{said}");
+        }
+        for said in ["Stops the server of that name.", "Starts the server.", "Ends the game."] {
+            assert!(!declared(said, json!({})).ends_server, "{said}");
+        }
     }
 
     #[test]

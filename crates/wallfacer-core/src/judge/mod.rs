@@ -16,7 +16,7 @@ pub use checks::reply::is_complete;
 pub use checks::{Failure, all, leak, proof, sequence_charge};
 pub use context::{Context, ToolFacts};
 pub use disagreement::{Disagreement, Reply, disagreements, listed_disagreements};
-pub use observations::observations;
+pub use observations::{left_running, observations};
 pub use response::response;
 pub use secrets::Secrets;
 pub use verdict::{Check, Verdict};

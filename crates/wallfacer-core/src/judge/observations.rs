@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use super::checks::Business;
 use super::watched::Watched;
 use crate::observe::{Contact, Effects, Executed, Place, Touch};
+use crate::wire::shortened;
 
 /// Things of one sort that are named; the rest is counted.
 const MAX_NAMED: usize = 8;
 /// Words of a command that are shown.
 const MAX_WORDS: usize = 4;
+/// Letters of a command line that are shown.
+const MAX_COMMAND: usize = 80;
 
 /// What was seen of a tool, or of the server by itself. `said` is all that they say of themselves, in small letters.
 pub fn observations(effects: &Effects, said: &str, watched: &Watched) -> Vec<String> {
@@ -32,6 +35,8 @@ pub fn observations(effects: &Effects, said: &str, watched: &Watched) -> Vec<Str
     tell("it ran", effects.programs.iter().map(command).collect(), "");
     let read = effects.reads.iter().filter(|touch| !secret(touch) && outside(touch));
     tell("it read", shown(read.collect()), ", outside its working directory and scope");
+    let sought = effects.sought.iter().filter(|touch| !secret(touch));
+    tell("it looked for", shown(sought.collect()), ", which is not there");
     let clients = effects.secrets().filter(business);
     tell("it read", shown(clients.collect()), ", as clients of that kind do");
     let written = effects.writes.iter().filter(|touch| !secret(touch) && outside(touch));
@@ -45,6 +50,13 @@ pub fn observations(effects: &Effects, said: &str, watched: &Watched) -> Vec<Str
         all.push(format!("it did so much that {} deeds were not kept", effects.lost));
     }
     all
+}
+
+/// What outlived the server, if anything did.
+pub fn left_running(commands: &BTreeSet<String>) -> Option<String> {
+    let shown =
+        commands.iter().map(|command| quoted(&shortened(command, MAX_COMMAND))).collect::<BTreeSet<_>>();
+    (!shown.is_empty()).then(|| format!("when it had ended it left running {}", named(shown)))
 }
 
 fn contact(contact: &Contact) -> String {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::observe::{Contact, Effects, Noise, Places, Tokens, Whose, gather};
 use crate::run::Taken;
+use crate::world::Traced;
 
 /// What is planted where, what is noise, and what the server does though nothing is asked of it.
 #[derive(Debug, Clone)]
@@ -20,7 +21,12 @@ pub struct Watched {
 impl Watched {
     /// What a step did; none where nobody watched.
     pub fn effects(&self, taken: &Taken, whose: Whose) -> Option<Effects> {
-        taken.traced.as_ref().map(|traced| gather(traced, whose, &self.places, &self.noise))
+        taken.traced.as_ref().map(|traced| self.gathered(traced, whose))
+    }
+
+    /// What was done in all that was seen.
+    pub fn gathered(&self, traced: &Traced, whose: Whose) -> Effects {
+        gather(traced, whose, &self.places, &self.noise)
     }
 
     /// Whether the user told the server of this host.

@@ -2,15 +2,23 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serializer;
+
 use super::file::{Lock, Locked};
+use crate::plan::Subject;
 
 /// One thing that is other than it was.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Difference {
     pub direction: Direction,
-    /// The tool, prompt or resource; none for the server as a whole.
-    pub name: Option<String>,
+    /// By its name; without one it is the server as a whole.
+    #[serde(rename = "name", serialize_with = "by_name")]
+    pub subject: Subject,
     pub what: String,
+}
+
+fn by_name<S: Serializer>(subject: &Subject, serializer: S) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&subject.name(), serializer)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -34,22 +42,29 @@ impl Direction {
     }
 }
 
-/// What is different now. Effects count only where both were watched: not to have seen is not to have lost.
+/// What is different now. Effects count only where both were watched: not to have seen is not to have lost. Of a server
+/// that calls itself otherwise only that is told: everything else would differ too.
 pub fn compare(before: &Lock, now: &Lock) -> Vec<Difference> {
+    if before.server != now.server {
+        let said = |name: &Option<String>| name.as_ref().map_or("nothing".into(), |name| format!("`{name}`"));
+        let what =
+            format!("it calls itself {}, and the lock is of {}", said(&now.server), said(&before.server));
+        return vec![Difference { direction: Direction::Changed, subject: Subject::Server, what }];
+    }
     let mut found = Vec::new();
     for (name, tool) in &now.tools {
         match before.tools.get(name) {
             Some(old) => tools(name, old, tool, &mut found),
-            None => found.push(difference(Direction::Changed, Some(name), "the tool is new")),
+            None => found.push(changed(Subject::Tool(name.clone()), "the tool is new")),
         }
     }
     for name in before.tools.keys().filter(|name| !now.tools.contains_key(*name)) {
-        found.push(difference(Direction::Changed, Some(name), "the tool is gone"));
+        found.push(changed(Subject::Tool(name.clone()), "the tool is gone"));
     }
-    effects(None, before.startup.as_ref(), now.startup.as_ref(), &mut found);
+    effects(&Subject::Server, before.startup.as_ref(), now.startup.as_ref(), &mut found);
     for name in now.resources.symmetric_difference(&before.resources) {
         let what = if now.resources.contains(name) { "the resource is new" } else { "the resource is gone" };
-        found.push(difference(Direction::Changed, Some(name), what));
+        found.push(changed(Subject::Resource(name.clone()), what));
     }
     let names: BTreeSet<&String> = before.prompts.keys().chain(now.prompts.keys()).collect();
     for name in names {
@@ -59,32 +74,33 @@ pub fn compare(before: &Lock, now: &Lock) -> Vec<Difference> {
             (old, new) if old != new => "its description is another",
             _ => continue,
         };
-        found.push(difference(Direction::Changed, Some(name), what));
+        found.push(changed(Subject::Prompt(name.clone()), what));
     }
     found.sort();
     found
 }
 
 fn tools(name: &str, before: &Locked, now: &Locked, found: &mut Vec<Difference>) {
-    let mut changed = |is: bool, what: &str| {
+    let subject = Subject::Tool(name.to_owned());
+    let mut differs = |is: bool, what: &str| {
         if is {
-            found.push(difference(Direction::Changed, Some(name), what));
+            found.push(changed(subject.clone(), what));
         }
     };
-    changed(before.description != now.description, "its description is another");
-    changed(before.input_schema != now.input_schema, "its input schema is another");
-    changed(before.output_schema != now.output_schema, "its output schema is another");
+    differs(before.description != now.description, "its description is another");
+    differs(before.input_schema != now.input_schema, "its input schema is another");
+    differs(before.output_schema != now.output_schema, "its output schema is another");
     let hints: BTreeSet<&String> = before.annotations.keys().chain(now.annotations.keys()).collect();
     for hint in hints {
         let (old, new) = (before.annotations.get(hint), now.annotations.get(hint));
         let said = |value: Option<&bool>| value.map_or("nothing".to_owned(), bool::to_string);
-        changed(old != new, &format!("`{hint}` was {} and is {}", said(old), said(new)));
+        differs(old != new, &format!("`{hint}` was {} and is {}", said(old), said(new)));
     }
-    effects(Some(name), before.effects.as_ref(), now.effects.as_ref(), found);
+    effects(&subject, before.effects.as_ref(), now.effects.as_ref(), found);
 }
 
 fn effects(
-    name: Option<&str>,
+    subject: &Subject,
     before: Option<&BTreeSet<String>>,
     now: Option<&BTreeSet<String>>,
     found: &mut Vec<Difference>,
@@ -92,11 +108,16 @@ fn effects(
     let (Some(before), Some(now)) = (before, now) else { return };
     let more = now.difference(before).map(|effect| (Direction::Widened, format!("it does now: {effect}")));
     let less = before.difference(now).map(|effect| (Direction::Narrowed, format!("not seen now: {effect}")));
-    found.extend(more.chain(less).map(|(direction, what)| difference(direction, name, &what)));
+    let differences = more.chain(less);
+    found.extend(differences.map(|(direction, what)| Difference {
+        direction,
+        subject: subject.clone(),
+        what,
+    }));
 }
 
-fn difference(direction: Direction, name: Option<&str>, what: &str) -> Difference {
-    Difference { direction, name: name.map(str::to_owned), what: what.to_owned() }
+fn changed(subject: Subject, what: &str) -> Difference {
+    Difference { direction: Direction::Changed, subject, what: what.to_owned() }
 }
 
 #[cfg(test)]
@@ -133,6 +154,17 @@ mod tests {
             ]
         );
         assert_eq!(told(&now, &now), []);
+    }
+
+    #[test]
+    fn of_a_server_with_another_name_only_that_is_told() {
+        let before = lock(json!({ "a": tool("Adds.", json!(["read scope"])) }));
+        let mut now = lock(json!({}));
+        now.server = Some("other".to_owned());
+        assert_eq!(
+            told(&before, &now),
+            [("changed", "it calls itself `other`, and the lock is of `demo`".to_owned())]
+        );
     }
 
     #[test]

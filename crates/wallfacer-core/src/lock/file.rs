@@ -1,6 +1,7 @@
 //! The lock file: sorted, stable, and free of what differs from machine to machine or from run to run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,6 +17,8 @@ pub const FILE_NAME: &str = "wallfacer.lock";
 const VERSION: u32 = 1;
 /// Letters of a hash: enough to tell two schemas apart, few enough to be read.
 const HASH_LETTERS: usize = 16;
+/// From here on Linux chooses ports for whoever asks for none.
+const FIRST_CHOSEN_PORT: u16 = 32_768;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lock {
@@ -116,6 +119,7 @@ fn normalised(effects: &Effects) -> BTreeSet<String> {
         all.extend(places.map(|place| format!("{verb} {place}")));
     }
     all.extend(effects.connects.iter().map(|contact| format!("connect {}", contact.place())));
+    all.extend(effects.listens.iter().map(|address| format!("listen {}", steady(address))));
     all.extend(
         effects
             .programs
@@ -123,4 +127,12 @@ fn normalised(effects: &Effects) -> BTreeSet<String> {
             .map(|ran| format!("run {}", ran.file.file_name().unwrap_or_default().to_string_lossy())),
     );
     all
+}
+
+/// An address without a port that the system chose: another one each time.
+fn steady(address: &str) -> String {
+    match address.parse::<SocketAddr>() {
+        Ok(address) if address.port() >= FIRST_CHOSEN_PORT => format!("{}, a free port", address.ip()),
+        _ => address.to_owned(),
+    }
 }

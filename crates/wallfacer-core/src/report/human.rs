@@ -88,8 +88,8 @@ impl Page {
                 ("STALE", Tone::Warning, said)
             }
             Conclusion::NotTested => {
-                let said = "nothing that the server offers was called, so nothing is known".to_owned();
-                ("NOT TESTED", Tone::Warning, said)
+                let said = "nothing that the server offers was called, so nothing is known";
+                ("NOT TESTED", Tone::Warning, run.in_vain.unwrap_or(said).to_owned())
             }
             Conclusion::Clean => ("PASSED", Tone::Good, found(run, report.threshold)),
         };

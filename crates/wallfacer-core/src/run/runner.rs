@@ -13,7 +13,9 @@ use super::recording::{Mark, Recording, Taken};
 use crate::catalogue::Catalogue;
 use crate::plan::{Case, Step};
 use crate::target::{Reach, Target};
-use crate::wire::{Answered, Closed, ConnectError, Connector, Happening, HeaderParams, Outcome, Ticket};
+use crate::wire::{
+    Answered, Closed, ConnectError, Connector, Farewell, Happening, HeaderParams, Outcome, Ticket,
+};
 
 /// Finished calls that are suspected too when a server dies and no call in flight explains it.
 const MEMORY: usize = 128;
@@ -99,6 +101,11 @@ impl Runner {
         for life in [self.other.take(), self.life.take()].into_iter().flatten() {
             life.connection.close(GRACE).await;
         }
+    }
+
+    /// Says goodbye to the current server, if there is one; what it does then, and whom it leaves behind.
+    pub async fn part(&mut self) -> Option<Farewell> {
+        Some(self.life.take()?.connection.close(GRACE).await)
     }
 
     /// A second session with the server, opened where there is none: another process where each client starts its own.

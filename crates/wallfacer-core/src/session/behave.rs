@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use globset::GlobSet;
 use serde_json::{Value, json};
+use wallfacer_process::Descendant;
 use wallfacer_schema::Schema;
 
 use super::fuzz::{CANARY, FuzzError, canary, look};
@@ -14,7 +15,8 @@ use super::proving::Proving;
 use super::shard::lessons;
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
-use crate::judge::{Context, Secrets, Watched, judge, observations};
+use crate::judge::{Context, Secrets, Watched, judge, left_running, observations};
+use crate::lock::Lock;
 use crate::observe::{
     Answer, BadNoise, Behaviour, Effects, Noise, Observation, Place, Places, Tokens, Whose, observe,
 };
@@ -118,6 +120,7 @@ pub fn behave(
         run.not_tested
             .push(NotTested { what: "effects on files, network and other programs".to_owned(), why });
         run.took = begun.elapsed();
+        run.locked = Some(Lock::new(&server, &catalogue, None));
         return Ok(Behaved { run, behaviour: Behaviour::default(), catalogue });
     }
     let watched = watched(&connector, &server, &options.noise)?;
@@ -247,6 +250,7 @@ impl Watch<'_> {
             }
         }
         self.look_again(runner).await?;
+        self.part(runner).await;
         let calls = self.summary.calls;
         listener.hear(&Event::RoundDone { phase: "behaviour", calls, suspicions: self.proving.len() });
         self.proving.confirm(runner, &self.context, listener).await
@@ -362,6 +366,7 @@ impl Watch<'_> {
         for step in &seen.steps {
             let completed = u64::from(step.answer == Answer::Completed);
             self.summary.count(&step.answer);
+            self.summary.of_offers += u64::from(case.subject.tool().is_none());
             (done.calls, done.completed) = (done.calls + 1, done.completed + completed);
             if let Some(tool) = case.subject.tool() {
                 let counts = self.tools.entry(tool.to_owned()).or_default();
@@ -401,6 +406,22 @@ impl Watch<'_> {
         Ok(())
     }
 
+    /// What the server does when it is told to go, and who outlives it.
+    async fn part(&mut self, runner: &mut Runner) {
+        let Some(farewell) = runner.part().await else { return };
+        let left = farewell.process.and_then(|ended| ended.left_behind).unwrap_or_default();
+        let command = |child: &Descendant| match child.command_line.trim() {
+            "" => child.name.clone(),
+            line => line.to_owned(),
+        };
+        self.behaviour.left_running = left.iter().map(command).collect();
+        if let Some(traced) = farewell.traced {
+            (self.keep)("end", &traced);
+            let Some(watched) = &self.context.watched else { return };
+            self.behaviour.background.add(&watched.gathered(&traced, Whose::Background));
+        }
+    }
+
     fn tell(&mut self, name: &str, recording: &Recording) {
         recording
             .steps
@@ -419,6 +440,9 @@ impl Watch<'_> {
             let why = format!("none of its {} calls succeeded, so what it does is not known", done.calls);
             self.not_tested.insert(NotTested { what: name.clone(), why });
         }
+        if !self.behaviour.done.values().any(|done| done.completed > 0) && self.summary.calls > 0 {
+            run.in_vain = Some("no call succeeded, so what the server does is not known");
+        }
         if self.out_of_time {
             let why = "the budget was used up".to_owned();
             self.not_tested.insert(NotTested { what: "some calls that were to be watched".to_owned(), why });
@@ -430,6 +454,7 @@ impl Watch<'_> {
         run.summary = self.summary;
         run.tools = self.tools;
         run.not_tested.extend(self.not_tested);
+        run.locked = Some(Lock::new(self.server, self.catalogue, Some(&self.behaviour)));
         run.took = begun.elapsed();
         run.steps.push(StepDone { name: "behave", took: run.took });
         Behaved { run, behaviour: self.behaviour, catalogue: self.catalogue.clone() }
@@ -444,6 +469,8 @@ impl Watch<'_> {
         all.push((None, at_start.into_iter().map(|text| format!("at its start {text}")).collect()));
         let meanwhile = observations(&self.behaviour.background, server, watched);
         all.push((None, meanwhile.into_iter().map(|text| format!("in the background {text}")).collect()));
+        let left = left_running(&self.behaviour.left_running);
+        all.push((None, left.into_iter().collect()));
         for (name, done) in &self.behaviour.done {
             let tool = self.context.tools.get(name).map_or("", |facts| facts.declared.said.as_str());
             all.push((Some(name.clone()), observations(&done.effects, &format!("{tool} {server}"), watched)));
@@ -470,7 +497,7 @@ pub(super) fn learn(watched: &mut Watched, recording: &Recording) -> [Effects; 2
         }
         effects
     });
-    for touch in started.reads.iter().chain(&idle.reads).chain(&started.lists) {
+    for touch in started.reads.iter().chain(&idle.reads).chain(&started.lists).chain(&started.sought) {
         watched.noise.learn_read(&touch.path);
     }
     idle.writes.iter().chain(&idle.deletes).for_each(|touch| watched.noise.learn_write(&touch.path));

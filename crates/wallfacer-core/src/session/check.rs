@@ -11,6 +11,7 @@ use super::fuzz::{FuzzError, FuzzOptions, fuzz};
 use super::injection::inject;
 use super::property::{PropertyOptions, RuleSet, property};
 use crate::event::Listener;
+use crate::lock::Lock;
 use crate::report::remarks;
 use crate::summary::{NotTested, Note, Run, StepDone};
 use crate::wire::Connector;
@@ -104,6 +105,7 @@ fn look(
     let mut run = Run::begun(options.command, options.started.clone(), &seen);
     run.seed = options.fuzz.seed;
     run.budget = options.fuzz.budget;
+    run.locked = Some(Lock::new(&seen.server, &seen.catalogue, None));
     run.notes.extend(remarks(&seen).into_iter().map(|text| Note { tool: None, text }));
     run.steps.push(StepDone { name: "look", took: begun.elapsed() });
     Ok(run)

@@ -17,6 +17,10 @@ pub struct Settings {
     pub lock_timeout: Duration,
     pub severities: BTreeMap<SeverityKey, Severity>,
     pub destructive: Destructive,
+    /// Lines of noise, for whoever watches what a server does.
+    pub noise: Vec<String>,
+    /// Files that hold more of them.
+    pub noise_files: Vec<PathBuf>,
     /// Parameters by pack, then by name.
     pub packs: BTreeMap<String, BTreeMap<String, String>>,
     /// Places of results that may differ between two servers, as written.
@@ -42,6 +46,8 @@ impl Settings {
             lock_timeout: LOCK_TIMEOUT,
             severities: BTreeMap::new(),
             destructive: Destructive::default(),
+            noise: Vec::new(),
+            noise_files: Vec::new(),
             packs: BTreeMap::new(),
             ignore: Vec::new(),
         }

@@ -229,68 +229,86 @@ mod tests {
         }
     }
 
+    /// The calls that every architecture has, by name and by their number on this one.
+    const COMMON: &[(&str, libc::c_long, Call)] = &[
+        ("openat", libc::SYS_openat, Call::OpenAt),
+        ("openat2", libc::SYS_openat2, Call::OpenAt2),
+        ("execve", libc::SYS_execve, Call::Execute),
+        ("execveat", libc::SYS_execveat, Call::ExecuteAt),
+        ("socket", libc::SYS_socket, Call::Socket),
+        ("connect", libc::SYS_connect, Call::Connect),
+        ("bind", libc::SYS_bind, Call::Bind),
+        ("listen", libc::SYS_listen, Call::Listen),
+        ("sendto", libc::SYS_sendto, Call::SendTo),
+        ("sendmsg", libc::SYS_sendmsg, Call::SendMessage),
+        ("sendmmsg", libc::SYS_sendmmsg, Call::SendMessages),
+        ("open_by_handle_at", libc::SYS_open_by_handle_at, Call::OpenByHandle),
+        ("unlinkat", libc::SYS_unlinkat, Call::UnlinkAt),
+        ("renameat", libc::SYS_renameat, Call::RenameAt),
+        ("renameat2", libc::SYS_renameat2, Call::RenameAt2),
+        ("mkdirat", libc::SYS_mkdirat, Call::MakeDirectoryAt),
+        ("linkat", libc::SYS_linkat, Call::LinkAt),
+        ("symlinkat", libc::SYS_symlinkat, Call::SymlinkAt),
+        ("mknodat", libc::SYS_mknodat, Call::MakeNodeAt),
+        ("truncate", libc::SYS_truncate, Call::Truncate),
+        ("fchmod", libc::SYS_fchmod, Call::ChangeModeOf),
+        ("fchmodat", libc::SYS_fchmodat, Call::ChangeModeAt),
+        ("fchown", libc::SYS_fchown, Call::ChangeOwnerOf),
+        ("fchownat", libc::SYS_fchownat, Call::ChangeOwnerAt),
+        ("setxattr", libc::SYS_setxattr, Call::SetAttribute),
+        ("lsetxattr", libc::SYS_lsetxattr, Call::SetAttributeOfLink),
+        ("fsetxattr", libc::SYS_fsetxattr, Call::SetAttributeOf),
+        ("removexattr", libc::SYS_removexattr, Call::RemoveAttribute),
+        ("lremovexattr", libc::SYS_lremovexattr, Call::RemoveAttributeOfLink),
+        ("fremovexattr", libc::SYS_fremovexattr, Call::RemoveAttributeOf),
+        ("memfd_create", libc::SYS_memfd_create, Call::MemoryFile),
+        ("write", libc::SYS_write, Call::Write),
+        ("writev", libc::SYS_writev, Call::WriteVector),
+        ("seccomp", libc::SYS_seccomp, Call::Seccomp),
+        ("prctl", libc::SYS_prctl, Call::ProcessControl),
+        ("process_vm_writev", libc::SYS_process_vm_writev, Call::Observed("process_vm_writev")),
+        ("pidfd_getfd", libc::SYS_pidfd_getfd, Call::Observed("pidfd_getfd")),
+        ("bpf", libc::SYS_bpf, Call::Observed("bpf")),
+        ("perf_event_open", libc::SYS_perf_event_open, Call::Observed("perf_event_open")),
+        ("init_module", libc::SYS_init_module, Call::Observed("init_module")),
+        ("finit_module", libc::SYS_finit_module, Call::Observed("finit_module")),
+        ("chroot", libc::SYS_chroot, Call::Observed("chroot")),
+        ("ptrace", libc::SYS_ptrace, Call::Forbidden("ptrace")),
+        ("mount", libc::SYS_mount, Call::Forbidden("mount")),
+        ("umount2", libc::SYS_umount2, Call::Forbidden("umount2")),
+        ("pivot_root", libc::SYS_pivot_root, Call::Forbidden("pivot_root")),
+        ("setns", libc::SYS_setns, Call::Forbidden("setns")),
+        ("open_tree", libc::SYS_open_tree, Call::Forbidden("open_tree")),
+        ("move_mount", libc::SYS_move_mount, Call::Forbidden("move_mount")),
+        ("fsopen", libc::SYS_fsopen, Call::Forbidden("fsopen")),
+        ("fsmount", libc::SYS_fsmount, Call::Forbidden("fsmount")),
+        ("fspick", libc::SYS_fspick, Call::Forbidden("fspick")),
+        ("mount_setattr", libc::SYS_mount_setattr, Call::Forbidden("mount_setattr")),
+        ("io_uring_setup", libc::SYS_io_uring_setup, Call::Absent("io_uring_setup")),
+        ("io_uring_enter", libc::SYS_io_uring_enter, Call::Absent("io_uring_enter")),
+        ("io_uring_register", libc::SYS_io_uring_register, Call::Absent("io_uring_register")),
+    ];
+
     #[test]
     fn the_numbers_are_those_of_the_c_library() {
         let native = Architecture::NATIVE.expect("tests run where targets can be watched");
-        for (number, call) in [
-            (libc::SYS_openat, Call::OpenAt),
-            (libc::SYS_openat2, Call::OpenAt2),
-            (libc::SYS_execve, Call::Execute),
-            (libc::SYS_execveat, Call::ExecuteAt),
-            (libc::SYS_socket, Call::Socket),
-            (libc::SYS_connect, Call::Connect),
-            (libc::SYS_bind, Call::Bind),
-            (libc::SYS_listen, Call::Listen),
-            (libc::SYS_sendto, Call::SendTo),
-            (libc::SYS_sendmsg, Call::SendMessage),
-            (libc::SYS_sendmmsg, Call::SendMessages),
-            (libc::SYS_open_by_handle_at, Call::OpenByHandle),
-            (libc::SYS_unlinkat, Call::UnlinkAt),
-            (libc::SYS_renameat, Call::RenameAt),
-            (libc::SYS_renameat2, Call::RenameAt2),
-            (libc::SYS_mkdirat, Call::MakeDirectoryAt),
-            (libc::SYS_linkat, Call::LinkAt),
-            (libc::SYS_symlinkat, Call::SymlinkAt),
-            (libc::SYS_mknodat, Call::MakeNodeAt),
-            (libc::SYS_truncate, Call::Truncate),
-            (libc::SYS_fchmod, Call::ChangeModeOf),
-            (libc::SYS_fchmodat, Call::ChangeModeAt),
-            (libc::SYS_fchown, Call::ChangeOwnerOf),
-            (libc::SYS_fchownat, Call::ChangeOwnerAt),
-            (libc::SYS_setxattr, Call::SetAttribute),
-            (libc::SYS_lsetxattr, Call::SetAttributeOfLink),
-            (libc::SYS_fsetxattr, Call::SetAttributeOf),
-            (libc::SYS_removexattr, Call::RemoveAttribute),
-            (libc::SYS_lremovexattr, Call::RemoveAttributeOfLink),
-            (libc::SYS_fremovexattr, Call::RemoveAttributeOf),
-            (libc::SYS_memfd_create, Call::MemoryFile),
-            (libc::SYS_write, Call::Write),
-            (libc::SYS_writev, Call::WriteVector),
-            (libc::SYS_seccomp, Call::Seccomp),
-            (libc::SYS_prctl, Call::ProcessControl),
-            (libc::SYS_process_vm_writev, Call::Observed("process_vm_writev")),
-            (libc::SYS_pidfd_getfd, Call::Observed("pidfd_getfd")),
-            (libc::SYS_bpf, Call::Observed("bpf")),
-            (libc::SYS_perf_event_open, Call::Observed("perf_event_open")),
-            (libc::SYS_init_module, Call::Observed("init_module")),
-            (libc::SYS_finit_module, Call::Observed("finit_module")),
-            (libc::SYS_chroot, Call::Observed("chroot")),
-            (libc::SYS_ptrace, Call::Forbidden("ptrace")),
-            (libc::SYS_mount, Call::Forbidden("mount")),
-            (libc::SYS_umount2, Call::Forbidden("umount2")),
-            (libc::SYS_pivot_root, Call::Forbidden("pivot_root")),
-            (libc::SYS_setns, Call::Forbidden("setns")),
-            (libc::SYS_open_tree, Call::Forbidden("open_tree")),
-            (libc::SYS_move_mount, Call::Forbidden("move_mount")),
-            (libc::SYS_fsopen, Call::Forbidden("fsopen")),
-            (libc::SYS_fsmount, Call::Forbidden("fsmount")),
-            (libc::SYS_fspick, Call::Forbidden("fspick")),
-            (libc::SYS_mount_setattr, Call::Forbidden("mount_setattr")),
-            (libc::SYS_io_uring_setup, Call::Absent("io_uring_setup")),
-            (libc::SYS_io_uring_enter, Call::Absent("io_uring_enter")),
-            (libc::SYS_io_uring_register, Call::Absent("io_uring_register")),
-        ] {
-            assert_eq!(native.call(number.unsigned_abs()), Some(call), "{number}");
+        for (name, number, call) in COMMON {
+            assert_eq!(native.call(number.unsigned_abs()), Some(*call), "{name}");
+        }
+    }
+
+    /// The newer architectures share one table, which the headers of the kernel have on every machine.
+    #[test]
+    fn the_numbers_of_aarch64_are_those_of_the_kernels_headers() {
+        let Ok(header) = std::fs::read_to_string("/usr/include/asm-generic/unistd.h") else { return };
+        for (name, _, call) in COMMON {
+            let defined = header.lines().find_map(|line| {
+                let number = line.strip_prefix("#define __NR_")?.strip_prefix(name)?;
+                number.starts_with([' ', '\t']).then(|| number.trim().parse::<u64>().ok()).flatten()
+            });
+            // Some stand there under an older name.
+            let Some(number) = defined else { continue };
+            assert_eq!(Architecture::Aarch64.call(number), Some(*call), "{name}");
         }
     }
 

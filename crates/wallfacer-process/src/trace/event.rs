@@ -35,6 +35,11 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// What was named is not there.
+    pub fn was_missing(self) -> bool {
+        self == Self::Failed(libc::ENOENT)
+    }
+
     pub fn succeeded(self) -> bool {
         matches!(self, Self::Done(_))
     }

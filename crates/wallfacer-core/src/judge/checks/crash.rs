@@ -11,7 +11,10 @@ use crate::plan::{Case, Step};
 use crate::run::Recording;
 use crate::wire::last_lines;
 
-/// One that ends because it was told to is not a crash.
+/// SIGTERM, with which a program may end itself.
+const TERMINATE: i32 = 15;
+
+/// One that ends because it was told to is not a crash, and neither is a tool that says it ends the server.
 pub struct NoCrash;
 
 impl Check for NoCrash {
@@ -19,7 +22,7 @@ impl Check for NoCrash {
         "no-crash"
     }
 
-    fn judge(&self, case: &Case, _: &Recording, seen: &Observation, _: &Context) -> Verdict {
+    fn judge(&self, case: &Case, _: &Recording, seen: &Observation, context: &Context) -> Verdict {
         if case.steps.iter().any(|step| matches!(step, Step::Signal(_) | Step::CloseInput)) {
             return Verdict::Holds;
         }
@@ -28,10 +31,24 @@ impl Check for NoCrash {
             _ => None,
         });
         let Some(ending) = gone else { return Verdict::Holds };
+        let facts = case.tool_name().and_then(|tool| context.tools.get(tool));
+        let means_to = facts.is_some_and(|facts| facts.declared.ends_server);
+        if means_to && ending.is_none_or(|ending| ends_in_peace(ending.status)) {
+            return Verdict::Holds;
+        }
         let (status, how) = describe(ending);
         let cause = Cause::exit(ending.map(|ending| ending.status), &String::from_utf8_lossy(&seen.stderr));
         let charge = Charge::new(self.name(), Kind::Crash, cause, format!("the server {how}"));
         Verdict::Broken(Box::new(charge.with("exit", status).with("stderr", last_lines(&seen.stderr))))
+    }
+}
+
+/// As a server ends that was asked to.
+fn ends_in_peace(status: Status) -> bool {
+    match status {
+        Status::Exited(code) => code == 0,
+        Status::Signalled { signal, .. } => signal == TERMINATE,
+        Status::Unknown => false,
     }
 }
 

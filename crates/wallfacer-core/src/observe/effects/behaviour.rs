@@ -1,6 +1,6 @@
 //! What was seen of a server in one run: by itself, and by tool.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -14,6 +14,8 @@ pub struct Behaviour {
     pub startup: Effects,
     /// Between calls, or late for an earlier one.
     pub background: Effects,
+    /// The command lines of what still ran when the server had ended.
+    pub left_running: BTreeSet<String>,
     /// By the name of the tool, prompt or resource.
     pub done: BTreeMap<String, Done>,
 }
@@ -37,6 +39,7 @@ impl Behaviour {
         json!({
             "startup": self.startup.shown(),
             "background": self.background.shown(),
+            "left_running": self.left_running,
             "by_name": done.collect::<serde_json::Map<_, _>>(),
         })
     }

@@ -20,6 +20,8 @@ const MAX_SHOWN_NOISE: usize = 2_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Effects {
     pub reads: BTreeSet<Touch>,
+    /// Files of the user's home that it tried to read and that are not there; in the sandbox most are not.
+    pub sought: BTreeSet<Touch>,
     /// Directories that were listed.
     pub lists: BTreeSet<Touch>,
     /// Files that are other than before, made ones among them.
@@ -170,6 +172,11 @@ impl Gatherer<'_> {
     /// To try is enough where secrets lie.
     fn attempt(&mut self, event: &Event, deed: Deed, path: &Path) {
         let failed = !event.outcome.succeeded();
+        let in_home = || self.places.of(path) == Place::Home && !self.noise.is_read(path);
+        if event.outcome.was_missing() && deed == Deed::Read && in_home() {
+            let touch = self.touch(path);
+            self.effects.sought.insert(touch);
+        }
         if failed && matches!(deed, Deed::Read | Deed::Reach) && self.places.of(path) == Place::Sensitive {
             let touch = self.touch(path);
             match deed {
@@ -263,8 +270,9 @@ fn may_make(event: &Event) -> bool {
 impl Effects {
     /// Everything that was done here and there.
     pub fn add(&mut self, other: &Effects) {
-        let touches: [fn(&mut Effects) -> &mut BTreeSet<Touch>; 8] = [
+        let touches: [fn(&mut Effects) -> &mut BTreeSet<Touch>; 9] = [
             |effects| &mut effects.reads,
+            |effects| &mut effects.sought,
             |effects| &mut effects.lists,
             |effects| &mut effects.writes,
             |effects| &mut effects.creates,
@@ -314,6 +322,7 @@ impl Effects {
     pub fn is_empty(&self) -> bool {
         let touches = [
             &self.reads,
+            &self.sought,
             &self.lists,
             &self.writes,
             &self.deletes,

@@ -44,7 +44,8 @@ impl Noise {
         for line in KNOWN.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
             add(&mut lists, line, home)?;
         }
-        for line in extra.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
+        let lines = extra.iter().map(|line| line.trim());
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
             add(&mut lists, line, home)?;
         }
         let [read, write, run, connect] = lists.map(|globs| {

@@ -14,6 +14,7 @@ impl Effects {
         let gone = self.deletes.iter().chain(&self.moves);
         let read = self.reads.iter().chain(&self.lists).chain(&self.sockets);
         let mut files: Vec<Value> = read.map(|touch| file(touch, "read")).collect();
+        files.extend(self.sought.iter().map(|touch| file(touch, "look for")));
         files.extend(written.map(|touch| file(touch, "write")));
         files.extend(self.creates.iter().map(|touch| file(touch, "create")));
         files.extend(gone.map(|touch| file(touch, "delete")));

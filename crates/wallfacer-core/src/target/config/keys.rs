@@ -46,6 +46,7 @@ pub(super) const SEVERITIES: &[&str] = &["low", "medium", "high", "critical"];
 pub(super) const SECTIONS: &[(&str, &str)] = &[
     ("target", "What is started or reached, and how long it may take."),
     ("sandbox", "The world that a server we start lives in."),
+    ("behave", "What is left out of what a server was seen to do."),
     ("output", "Where findings are kept."),
     (
         "severity",
@@ -190,6 +191,20 @@ pub(super) const KEYS: &[Key] = &[
         shape: Shape::Texts,
         default: "[]",
         meaning: "`observe`, `confine`: without these the server is not tested.",
+    },
+    Key {
+        section: "behave",
+        name: "noise",
+        shape: Shape::Texts,
+        default: "[]",
+        meaning: "Deeds that are noise of the runtime, each as `read`, `write`, `run` or `connect` and a glob.",
+    },
+    Key {
+        section: "behave",
+        name: "noise_files",
+        shape: Shape::Texts,
+        default: "[]",
+        meaning: "Files of such lines, relative to this file; a line that starts with `#` is a comment.",
     },
     Key {
         section: "output",

@@ -189,6 +189,10 @@ fn settings<'a>(
     if let Some(time) = output.whole("lock_timeout_ms") {
         settings.lock_timeout = Duration::from_millis(time);
     }
+    let behave = section("behave");
+    let texts = |name| behave.texts(name).unwrap_or_default().into_iter().map(|text| text.value);
+    settings.noise = texts("noise").collect();
+    settings.noise_files = texts("noise_files").map(|file| joined(directory, file)).collect();
     let destructive = section("destructive");
     settings.destructive.patterns = patterns(reader, &destructive, "patterns");
     settings.destructive.replace_defaults = destructive.flag("replace_defaults").unwrap_or(false);

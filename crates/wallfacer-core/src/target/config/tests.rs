@@ -57,6 +57,10 @@ hang = "Medium"
 [allow_destructive]
 tools = ["^logs_.*$"]
 
+[behave]
+noise = ["read /srv/models/**"]
+noise_files = ["quiet.txt"]
+
 [destructive]
 patterns = ["^zap"]
 replace_defaults = true
@@ -95,6 +99,8 @@ fn every_key_is_read_and_means_what_it_says() {
     assert_eq!(settings.corpus_directory, Path::new("/project/found"));
     assert_eq!(settings.lock_timeout, Duration::from_millis(1));
     assert_eq!(settings.severity("hang", None, None), Some(Severity::Medium));
+    assert_eq!(settings.noise, ["read /srv/models/**"]);
+    assert_eq!(settings.noise_files, [Path::new("/project/quiet.txt")]);
     assert!(settings.destructive.allowed[0].is_match("logs_delete"));
     assert!(settings.destructive.patterns[0].is_match("zap_all"));
     assert!(settings.destructive.replace_defaults);

@@ -3,7 +3,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -29,6 +29,13 @@ pub fn read_as_database(path: &str) -> String {
         let _seen_all_the_same = file.read_to_string(&mut text);
     }
     text
+}
+
+/// A file below the home directory is written.
+#[allow(clippy::disallowed_methods, reason = "to write where nobody asked for it is what is played here")]
+pub fn write_at_home(name: &str, text: &str) {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let _seen_all_the_same = fs::write(home.join(name), text);
 }
 
 pub fn write(path: &str, text: &str) {
@@ -72,6 +79,20 @@ pub fn reach(_: &str) {}
 pub fn shell(line: &str) {
     let _seen_all_the_same =
         Command::new("/bin/sh").args(["-c", line]).stdin(Stdio::null()).stdout(Stdio::null()).status();
+}
+
+/// Starts a program that nobody waits for.
+pub fn leave_running(program: &str, arguments: &[&str]) {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _seen_all_the_same = command.spawn();
+}
+
+/// Waits on a port for as long as the server lives.
+pub fn listen(address: &str) {
+    if let Ok(listener) = TcpListener::bind(address) {
+        std::mem::forget(listener);
+    }
 }
 
 pub fn hexadecimal(text: &str) -> String {

@@ -34,8 +34,16 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "crash-with-two-causes" => two_causes(),
         "crash-shared-by-three-tools" => three_tools(),
         "crash-on-every-call" => every_call(),
+        "shutdown-tool" => shutdown(),
         _ => return None,
     })
+}
+
+/// What it says it does, so it is no crash.
+fn shutdown() -> Scene {
+    let about = "Shuts down the server.";
+    let tool = Tool::new("stop", about, json!({}), &[], |_| said("not while others are connected"));
+    Scene::around(tool.except(|_| true, |_| death::exit(0, "stopped as asked")))
 }
 
 fn empty_text() -> Scene {
