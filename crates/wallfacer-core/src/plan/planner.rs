@@ -170,6 +170,11 @@ impl Planner {
                 plan.pool.add_for_path(&format!("/{}", escaped(key)), value.clone());
             }
         }
+        self.know(lessons);
+    }
+
+    /// Values that are worth trying wherever a field has the name that they were learned for.
+    pub fn know(&mut self, lessons: Vec<Lesson>) {
         for lesson in lessons {
             if self.shared.len() < MAX_SHARED && !self.shared.contains(&lesson) {
                 self.tools

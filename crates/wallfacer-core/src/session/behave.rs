@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use wallfacer_process::Descendant;
 use wallfacer_schema::Schema;
 
+use super::foothold::footholds;
 use super::fuzz::{CANARY, FuzzError, canary, look};
 use super::proving::Proving;
 use super::shard::lessons;
@@ -138,6 +139,7 @@ pub fn behave(
         tools: BTreeMap::new(),
         trouble: BTreeMap::new(),
         command: words(&connector),
+        scopes: connector.world().scopes().clone(),
         before: Vec::new(),
         not_tested: BTreeSet::new(),
         rounds_until: options.budget.map(|budget| begun + budget.mul_f64(1.0 - KEPT_FOR_CONFIRMING)),
@@ -225,6 +227,8 @@ struct Watch<'a> {
     trouble: BTreeMap<Subject, usize>,
     /// The words behind the program's name.
     command: Vec<String>,
+    /// The directories that it was told of.
+    scopes: BTreeMap<PathBuf, DeclaredBy>,
     /// The latest steps that the server at hand has taken.
     before: Vec<Step>,
     not_tested: BTreeSet<NotTested>,
@@ -305,6 +309,7 @@ impl Watch<'_> {
             self.not_tested
                 .insert(NotTested { what, why: format!("its input schema cannot be used: {why}") });
         }
+        planner.know(footholds(tools, &self.scopes));
         let mut twice = BTreeSet::new();
         while let Some(round) = planner.next_round() {
             for case in round.cases {

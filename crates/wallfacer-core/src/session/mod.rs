@@ -10,6 +10,7 @@ mod differential;
 mod equipment;
 mod examine;
 mod extreme;
+mod foothold;
 mod foresee;
 mod fuzz;
 mod injection;
