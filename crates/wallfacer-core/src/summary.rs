@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::findings::{Baseline, Finding, merge};
 use crate::lock::{Direction, Lock, compare, drift};
 use crate::observe::{Answer, Examination};
+use crate::plan::Input;
 use crate::target::{Settings, Severity, Shown};
 use crate::wire::Server;
 
@@ -103,6 +104,8 @@ pub struct Fuzzed {
     pub out_of_time: bool,
     /// Rules and sequences that something was said of.
     pub rules_judged: u64,
+    /// Inputs whose answer was new in kind.
+    pub news: Vec<Input>,
 }
 
 /// Calls by what became of them.

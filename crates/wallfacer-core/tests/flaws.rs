@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use wallfacer_core::event::{Event, Listener};
-use wallfacer_core::session::{FuzzOptions, fuzz};
+use wallfacer_core::session::{Feedback, FuzzOptions, fuzz};
 use wallfacer_core::summary::Fuzzed;
 use wallfacer_core::target::{Command, Reach, Target};
 use wallfacer_core::wire::Connector;
@@ -44,6 +44,10 @@ const OF_FRAMES: [&str; 7] = [
 const SILENT: [&str; 4] = ["sleeps-as-asked", "slow-with-length", "hang-in-company", "wrong-id-on-one-value"];
 /// Flaws that show only when one call is made many times.
 const OF_MANY_CALLS: [&str; 4] = ["memory-growth", "file-growth", "child-growth", "bounded-cache"];
+/// Flaws that show only when what brings news is tried again with changes, which takes its time.
+const OF_FEEDBACK: [&str; 1] = ["opens-by-degrees"];
+const FEEDBACK_ITERATIONS: usize = 1_500;
+const MUTATE_RATIO: f64 = 0.9;
 /// One of each kind, for what is tried in many ways.
 const ONE_OF_EACH: [&str; 9] = [
     "crash-on-nested-maximum",
@@ -65,9 +69,12 @@ struct Way {
     in_flight: usize,
     renamed: bool,
     http: bool,
+    /// Whether what brings news is tried again with changes, where a flaw needs it.
+    feedback: bool,
 }
 
-const PLAIN: Way = Way { fixed: false, workers: 1, in_flight: 16, renamed: false, http: false };
+const PLAIN: Way =
+    Way { fixed: false, workers: 1, in_flight: 16, renamed: false, http: false, feedback: true };
 
 /// Nobody listens.
 struct Deaf;
@@ -103,6 +110,14 @@ fn every_flaw_gives_exactly_its_findings_one_call_at_a_time_and_many_on_two_work
 fn no_correct_twin_gives_a_finding() {
     let way = Way { fixed: true, ..PLAIN };
     walk(flaws().iter().collect(), |flaw| compare(flaw, way, &run(flaw, way)));
+}
+
+#[test]
+fn what_only_news_lead_to_is_not_found_without_them() {
+    let way = Way { feedback: false, ..PLAIN };
+    walk(flaws().iter().filter(|flaw| OF_FEEDBACK.contains(&flaw.name)).collect(), |flaw| {
+        found(&run(flaw, way)).iter().map(|found| format!("{}: {found:?}", flaw.name)).collect()
+    });
 }
 
 #[test]
@@ -170,8 +185,14 @@ fn run(flaw: &Flaw, way: Way) -> Fuzzed {
     let silent = SILENT.contains(&flaw.name) || flaw.expected.iter().any(|row| row.kind == "hang");
     target.timeouts.call = if silent && !way.fixed { SHORT_PATIENCE } else { PATIENCE };
     target.timeouts.startup = STARTUP;
+    let feedback = OF_FEEDBACK.contains(&flaw.name) && way.feedback;
     let options = FuzzOptions {
-        iterations: if OF_MANY_CALLS.contains(&flaw.name) { GROWTH_ITERATIONS } else { ITERATIONS },
+        iterations: match flaw.name {
+            name if OF_FEEDBACK.contains(&name) => FEEDBACK_ITERATIONS,
+            name if OF_MANY_CALLS.contains(&name) => GROWTH_ITERATIONS,
+            _ => ITERATIONS,
+        },
+        feedback: feedback.then(|| Feedback { ratio: MUTATE_RATIO, known: Vec::new() }),
         max_bytes: MAX_BYTES,
         workers: way.workers,
         in_flight: way.in_flight,

@@ -212,6 +212,11 @@ static FLAWS: &[Flaw] = &[
         "Takes only known timezones, and ends when one comes with the last hour.",
         &[crash("clock")],
     ),
+    flaw(
+        "opens-by-degrees",
+        "Says how many of six numbers are right, and ends when all are: only who follows the answers gets there.",
+        &[crash("open_disk")],
+    ),
     // What must not be called where nothing holds it back.
     flaw(
         "destructive-names",

@@ -55,10 +55,12 @@ impl EffortArgs {
             in_flight: self.in_flight,
             workers: self.workers,
             budget,
+            overtime: Duration::ZERO,
             protocol_frames: true,
             destructive: chosen.settings.destructive.clone(),
             stored: Vec::new(),
             learned: None,
+            feedback: None,
         })
     }
 

@@ -14,6 +14,7 @@ use wallfacer_core::target::Severity;
 
 use super::conclude::{conclude, failure};
 use super::dry_run;
+use super::feedback::FeedbackArgs;
 use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat};
 use super::redaction::Redaction;
@@ -79,6 +80,8 @@ pub struct Args {
     #[arg(long, help_heading = "Effort")]
     aggregate: bool,
     #[command(flatten)]
+    feedback: FeedbackArgs,
+    #[command(flatten)]
     output: OutputArgs<RunFormat>,
 }
 
@@ -113,10 +116,12 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         in_flight: args.in_flight,
         workers: args.workers,
         budget: args.budget,
+        overtime: Duration::ZERO,
         protocol_frames: args.protocol_frames,
         destructive: chosen.settings.destructive.clone(),
         stored: store.stored_cases(),
         learned: None,
+        feedback: args.feedback.feedback(&chosen)?,
     };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
@@ -141,6 +146,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     }
     keeping.listeners.finish();
     let runs = runs.into_iter().collect::<Result<Vec<Fuzzed>, _>>().map_err(fail)?;
+    args.feedback.keep(runs.iter().flat_map(|fuzzed| &fuzzed.news), &chosen)?;
     let mut run = together(started, runs, args.aggregate);
     run.seed = args.seed;
     run.took = begun.elapsed();

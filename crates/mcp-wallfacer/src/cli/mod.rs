@@ -15,6 +15,7 @@ mod doctor;
 mod drift;
 mod dry_run;
 mod effort;
+mod feedback;
 mod fuzz;
 mod keeping;
 mod key;

@@ -78,8 +78,13 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         destructive: chosen.settings.destructive.clone(),
         ..FuzzOptions::default()
     };
-    let options =
-        PropertyOptions { effort, cases: args.cases, looks_further: true, noise: noise(&chosen.settings)? };
+    let options = PropertyOptions {
+        effort,
+        cases: args.cases,
+        looks_further: true,
+        noise: noise(&chosen.settings)?,
+        glances: false,
+    };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
     let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };

@@ -5,8 +5,10 @@ mod claim;
 mod frame;
 mod guard;
 mod injection;
+mod input;
 mod lesson;
 mod measure;
+mod mutation;
 mod offers;
 mod payload;
 mod planner;
@@ -20,6 +22,7 @@ pub use guard::{held_back, words};
 pub use injection::{
     Aim, Escape, Ground, Injection, Known, Landmarks, Purpose, Ranked, demanded, injection_cases, places,
 };
+pub use input::Input;
 pub use lesson::{Lesson, harvest, read_refusal, said};
 pub use measure::{Carrier, Measure};
 pub use offers::offer_cases;

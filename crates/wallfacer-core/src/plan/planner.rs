@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use wallfacer_schema::{Choices, Limits, Pool, Schema};
 
 use super::case::{Case, Intent};
+use super::input::{Input, Inputs};
 use super::lesson::Lesson;
+use super::mutation::{Draw, mutate, pick};
 use crate::catalogue::{Catalogue, Tool};
 
 /// Valid calls of each tool that open the plan, and after which it is seen whether any succeeds.
@@ -78,6 +80,8 @@ pub struct Planner {
     next: Next,
     /// Random cases of each tool in the next round.
     random: usize,
+    /// How many of the random cases are made of inputs that brought news, from none to all; none where nobody asks.
+    mutate_ratio: Option<f64>,
 }
 
 #[derive(Debug)]
@@ -87,8 +91,12 @@ struct ToolPlan {
     /// The arguments that are declared as texts.
     texts: Vec<String>,
     pool: Pool,
+    /// What brought news, to be changed.
+    inputs: Inputs,
     made: usize,
     succeeded: bool,
+    /// Whether what brought news in earlier runs was tried in this one.
+    repeated: bool,
     /// No further cases, because of what it did.
     stopped: bool,
 }
@@ -118,15 +126,25 @@ impl Planner {
                     schema,
                     texts: texts(tool),
                     pool: Pool::new(),
+                    inputs: Inputs::default(),
                     made: 0,
                     succeeded: false,
+                    repeated: false,
                     stopped: false,
                 }),
                 Err(error) => drop(refused.insert(tool.name.clone(), error.to_string())),
             }
         }
         let next = if options.mode == Mode::Adversarial { Next::Boundary } else { Next::Examples(0) };
-        (Planner { options, tools: plans, shared: Vec::new(), next, random: RANDOM_ROUND }, refused)
+        let planner = Planner {
+            options,
+            tools: plans,
+            shared: Vec::new(),
+            next,
+            random: RANDOM_ROUND,
+            mutate_ratio: None,
+        };
+        (planner, refused)
     }
 
     /// All tools of a catalogue that have a usable entry.
@@ -205,6 +223,35 @@ impl Planner {
         }
     }
 
+    /// From now on this part of the random cases is made of inputs that brought news. Those of earlier runs are tried
+    /// first.
+    pub fn follow_news(&mut self, ratio: f64, known: &[Input]) {
+        self.mutate_ratio = Some(ratio);
+        for Input { tool, arguments } in known {
+            let plans = self.tools.iter_mut().filter(|plan| plan.name == *tool);
+            plans.for_each(|plan| plan.inputs.add_known(arguments.clone()));
+        }
+    }
+
+    /// An answer of this kind came; where it is the first, what was sent is worth changing.
+    pub fn learn_kind(&mut self, case: &Case, kind: u64) {
+        if let Some(plan) = self.plan_of(case)
+            && let Some(Value::Object(arguments)) = case.arguments()
+        {
+            plan.inputs.hear(arguments, kind);
+        }
+    }
+
+    /// The inputs that brought news in this run.
+    pub fn news(&self) -> Vec<Input> {
+        let of = |plan: &ToolPlan| {
+            let tool = plan.name.clone();
+            let input = move |arguments| Input { tool: tool.clone(), arguments };
+            plan.inputs.news().to_vec().into_iter().map(input)
+        };
+        self.tools.iter().flat_map(of).collect()
+    }
+
     /// No further cases for this tool.
     pub fn stop(&mut self, tool: &str) {
         self.tools.iter_mut().filter(|plan| plan.name == tool).for_each(|plan| plan.stopped = true);
@@ -216,7 +263,7 @@ impl Planner {
     }
 
     fn make(&mut self, next: Next) -> Round {
-        let Planner { options, tools, shared, random, .. } = self;
+        let Planner { options, tools, shared, random, mutate_ratio, .. } = self;
         let most = (LARGE_ROUND / tools.len().max(1)).max(RANDOM_ROUND);
         let mut cases = Vec::new();
         for plan in tools.iter_mut().filter(|plan| !plan.stopped) {
@@ -236,7 +283,7 @@ impl Planner {
                 Next::Invalid | Next::Adversarial if options.mode == Mode::Conform => Vec::new(),
                 Next::Invalid => plan.invalid(options.seed),
                 Next::Adversarial => plan.adversarial(options.seed),
-                Next::Random => plan.random(options, *random),
+                Next::Random => plan.random(options, *mutate_ratio, *random),
             };
             made.truncate(room);
             plan.made += made.len();
@@ -338,12 +385,54 @@ impl ToolPlan {
         cases
     }
 
-    /// Random valid arguments until the iterations are used up.
-    fn random(&self, options: &Options, count: usize) -> Vec<Case> {
-        if options.mode == Mode::Adversarial {
+    /// What brought news in earlier runs; then, until the iterations are used up, random valid arguments, or changed ones
+    /// where there is something to change.
+    fn random(&mut self, options: &Options, ratio: Option<f64>, count: usize) -> Vec<Case> {
+        if options.mode == Mode::Adversarial && ratio.is_none() {
             return Vec::new();
         }
-        self.valid(options.seed, count.min(options.iterations.saturating_sub(self.made)))
+        let count = count.min(options.iterations.saturating_sub(self.made));
+        let mut cases = Vec::new();
+        if !self.repeated {
+            self.repeated = true;
+            let known = self.inputs.known().iter().cloned();
+            let known = known.filter_map(|arguments| self.of_input(arguments, options.seed, options.mode));
+            cases.extend(known.take(count));
+        }
+        let drawn = (cases.len()..count).filter_map(|number| {
+            let seed = self.seed(options.seed, self.made + number);
+            self.changed(seed, options.mode, ratio).or_else(|| self.at_random(seed, options.mode))
+        });
+        cases.extend(drawn.collect::<Vec<_>>());
+        cases
+    }
+
+    fn at_random(&self, seed: u64, mode: Mode) -> Option<Case> {
+        let value = self.schema.valid(&mut Choices::seeded(seed), &self.pool).ok()?;
+        (mode != Mode::Adversarial).then(|| self.case(value, Intent::Valid, seed))
+    }
+
+    /// Something that brought news, changed; none where it is not the turn of such a case, or the mode forbids it.
+    fn changed(&self, seed: u64, mode: Mode, ratio: Option<f64>) -> Option<Case> {
+        let mut draw = Draw::new(seed);
+        let turn = draw.happens(ratio?);
+        let input = pick(self.inputs.all(), &mut draw).filter(|_| turn)?;
+        let fresh = self.schema.valid(&mut Choices::seeded(seed), &self.pool).ok()?;
+        let changed = mutate(input, fresh.as_object()?, &mut draw);
+        self.of_input(changed, seed, mode)
+    }
+
+    /// A case of such arguments, where the mode has them.
+    fn of_input(&self, arguments: Map<String, Value>, seed: u64, mode: Mode) -> Option<Case> {
+        let value = Value::Object(arguments);
+        let valid = self.schema.violations(&value).is_empty();
+        let wanted = match mode {
+            Mode::Conform => valid,
+            Mode::Adversarial => !valid,
+            Mode::Mixed => true,
+        };
+        let invalid = || Intent::Adversarial { kind: "made of what brought news".to_owned(), valid: false };
+        wanted.then(|| self.case(value, if valid { Intent::Valid } else { invalid() }, seed))
     }
 
     fn case(&self, value: Value, intent: Intent, seed: u64) -> Case {
@@ -469,6 +558,49 @@ mod tests {
         let rest = std::iter::from_fn(|| planner.next_round()).flat_map(|round| round.cases);
         let used = rest.filter(|case| case.arguments().unwrap()["query"] == "learned").count();
         assert!(used > 0);
+    }
+
+    fn with_feedback(inputs: &[Input], mode: Mode) -> Vec<Case> {
+        let (mut planner, _) = Planner::new([&search()], options(mode));
+        planner.follow_news(0.9, inputs);
+        let mut cases = Vec::new();
+        while let Some(round) = planner.next_round() {
+            round
+                .cases
+                .iter()
+                .enumerate()
+                .for_each(|(number, case)| planner.learn_kind(case, number as u64 % 5));
+            cases.extend(round.cases);
+        }
+        cases
+    }
+
+    #[test]
+    fn what_brought_news_in_earlier_runs_opens_the_random_cases() {
+        let arguments = json!({ "query": "from an earlier run" }).as_object().cloned().unwrap();
+        let inputs = [Input { tool: "search".to_owned(), arguments: arguments.clone() }];
+        let cases = with_feedback(&inputs, Mode::Conform);
+        let known = Value::Object(arguments);
+        let first = cases.iter().position(|case| case.arguments() == Some(&known)).unwrap();
+        assert!(matches!(cases[first - 1].intent, Intent::Boundary(_)), "{:?}", cases[first - 1]);
+        let kept = |case: &&Case| case.arguments().unwrap()["query"] == "from an earlier run";
+        assert!(cases.iter().filter(kept).count() > 1, "nothing was made of it");
+    }
+
+    #[test]
+    fn feedback_keeps_to_the_mode_and_to_the_iterations() {
+        let conform = with_feedback(&[], Mode::Conform);
+        assert_eq!(conform.len(), 200);
+        assert!(conform.iter().all(|case| case.intent.is_valid() == Some(true)));
+        let adversarial = with_feedback(&[], Mode::Adversarial);
+        assert!(adversarial.len() > all(Mode::Adversarial).len());
+        assert!(adversarial.iter().all(|case| !matches!(case.intent, Intent::Valid)));
+    }
+
+    #[test]
+    fn the_same_news_give_the_same_cases() {
+        assert_eq!(with_feedback(&[], Mode::Mixed), with_feedback(&[], Mode::Mixed));
+        assert_ne!(with_feedback(&[], Mode::Mixed), all(Mode::Mixed));
     }
 
     #[test]

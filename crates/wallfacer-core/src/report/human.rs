@@ -10,6 +10,7 @@ use crate::findings::Finding;
 use crate::summary::{Conclusion, Run, ToolSummary};
 use crate::target::Severity;
 use crate::wire::shortened;
+use crate::world::Standing;
 
 /// Findings that are shown in full; the rest in one line each.
 const IN_FULL: usize = 5;
@@ -169,7 +170,18 @@ impl Page {
             run.seed
         );
         self.write(&format!("  {effort}\n"));
+        self.standing(&run.server.standing);
         self.table(&run.tools);
+    }
+
+    /// How the server was confined, what of it was seen, and what stood in the way of more.
+    fn standing(&mut self, standing: &Standing) {
+        let seen = format!("{standing}; seen: {}", standing.watched().join(", "));
+        for line in [&seen].into_iter().chain(&standing.remarks) {
+            for part in self.look.wrapped(&shortened(line, TEXT), 2) {
+                self.write(&format!("  {part}\n"));
+            }
+        }
     }
 
     fn table(&mut self, tools: &BTreeMap<String, ToolSummary>) {

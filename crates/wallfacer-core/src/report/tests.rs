@@ -45,6 +45,7 @@ fn run(findings: Vec<Finding>) -> Run {
         not_tested: vec![NotTested { what: HOSTILE.to_owned(), why: "it was left out".to_owned() }],
         out_of_time: false,
         rules_judged: 0,
+        news: Vec::new(),
     };
     Run::of_fuzzing("2026-01-02T03:04:05Z".to_owned(), fuzzed)
 }

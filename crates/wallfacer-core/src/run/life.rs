@@ -22,6 +22,8 @@ const MAX_REPEATING: Duration = Duration::from_secs(15);
 const MAX_OLD_ERRORS: usize = 64;
 /// How often stock is taken while a request is made many times.
 const STOCKS: u32 = 24;
+/// Requests between two of them at most, so that there are enough where the time is up before the requests are made.
+const MOST_APART: u32 = 16;
 
 /// A server that is there to be spoken to.
 #[derive(Debug)]
@@ -121,7 +123,7 @@ impl Life {
     async fn repeat(&mut self, call: &Call, times: u32) -> Taken {
         let until = Instant::now() + MAX_REPEATING;
         let mut stock = Vec::new();
-        let every = (times / STOCKS).max(1);
+        let every = (times / STOCKS).clamp(1, MOST_APART);
         for number in 1..=times.min(MAX_TIMES) {
             let taken = execute(&mut self.connection, call).await;
             if number % every == 0 {

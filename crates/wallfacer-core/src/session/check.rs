@@ -13,7 +13,7 @@ use super::property::{PropertyOptions, RuleSet, property};
 use crate::event::Listener;
 use crate::lock::Lock;
 use crate::report::remarks;
-use crate::summary::{NotTested, Note, Run, StepDone};
+use crate::summary::{Injected, NotTested, Note, Run, StepDone};
 use crate::wire::Connector;
 use crate::world::Standing;
 
@@ -40,6 +40,8 @@ const STEPS: [(&str, Perform); 4] =
     [("fuzz", exercise), ("rules", try_rules), ("behave", watch), ("injection", penetrate)];
 /// Part of the budget for fuzzing: what it suspects has to be seen again, and a hang takes its time.
 const FUZZING_SHARE: f64 = 0.5;
+/// Part of the budget that this may take besides, where something is suspected, so that no proof is broken off.
+const FUZZING_OVERTIME: f64 = 0.3;
 /// Part of the time that is left for watching; injections have the rest.
 const WATCHING_SHARE: f64 = 0.3;
 /// Calls of each tool that are watched.
@@ -158,13 +160,18 @@ fn try_rules(work: &mut Work<'_>) -> Result<(), FuzzError> {
         });
         rules.iter().cloned().chain(fitting).collect()
     };
-    let budget = fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()).mul_f64(RULES_SHARE));
-    let effort = FuzzOptions { budget, in_flight: 1, ..fuzz.clone() };
+    let left = fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()));
+    let budget = left.map(|left| left.mul_f64(RULES_SHARE));
+    // What a rule makes suspicious is soon seen again, and goes before what is not tried yet.
+    let overtime = left.zip(budget).map_or(Duration::ZERO, |(left, budget)| left - budget);
+    let effort = FuzzOptions { budget, overtime, in_flight: 1, ..fuzz.clone() };
+    let glances = work.run.summary.silent > 0;
     let options = PropertyOptions {
         effort,
         cases: RULE_CASES,
         looks_further: false,
         noise: work.options.noise.clone(),
+        glances,
     };
     let tried = property(work.connector.clone(), &choose, &options, work.listener)?;
     work.run.add_fuzzing(tried);
@@ -179,6 +186,12 @@ fn penetrate(work: &mut Work<'_>) -> Result<(), FuzzError> {
     let mut options = work.options.fuzz.clone();
     let left = |budget: Duration| budget.saturating_sub(work.begun.elapsed());
     options.budget = options.budget.map(left);
+    // One call that is not answered would take more than there is.
+    if options.budget.is_some_and(|left| left < work.connector.target().timeouts.call) {
+        work.run.add_injections(Injected::not_tested("the budget was used up"));
+        work.run.out_of_time = true;
+        return Ok(());
+    }
     let injected = inject(work.connector.clone(), &options, work.listener)?;
     work.observed |= injected.calls > 0;
     work.run.add_injections(injected);
@@ -187,8 +200,9 @@ fn penetrate(work: &mut Work<'_>) -> Result<(), FuzzError> {
 
 fn exercise(work: &mut Work<'_>) -> Result<(), FuzzError> {
     let mut options = work.options.fuzz.clone();
-    let share = |budget: Duration| budget.saturating_sub(work.begun.elapsed()).mul_f64(FUZZING_SHARE);
-    options.budget = options.budget.map(share);
+    let left = |budget: Duration| budget.saturating_sub(work.begun.elapsed());
+    options.overtime = options.budget.map_or(Duration::ZERO, |budget| left(budget).mul_f64(FUZZING_OVERTIME));
+    options.budget = options.budget.map(|budget| left(budget).mul_f64(FUZZING_SHARE));
     let fuzzed = fuzz(work.connector.clone(), &options, work.listener)?;
     work.run.add_fuzzing(fuzzed);
     Ok(())

@@ -53,6 +53,11 @@ pub enum Confirmed {
     OutOfTime,
 }
 
+/// What it takes at least to say of a hang that it is one: both tries, and whether the server answers anything else.
+pub fn waits_for_hang(patience: &Patience) -> Duration {
+    patience.stretched(STRETCH).plain() + patience.stretched(1).plain() + patience.plain()
+}
+
 /// Looks into suspicions, one at a time, alone on fresh servers.
 pub struct Inquiry<'a> {
     pub runner: &'a mut Runner,
@@ -83,6 +88,10 @@ impl Inquiry<'_> {
             return Ok(known);
         }
         let hang = matches!(charge.kind, Kind::Hang { .. });
+        // Half a proof is none, and would cost the time of another.
+        if hang && self.is_over_in(waits_for_hang(self.runner.patience())) {
+            return Ok(Confirmed::OutOfTime);
+        }
         let grown = with_more_calls(case, charge);
         let case = grown.as_ref().unwrap_or(case);
         let wanted = self.id(case, charge);
@@ -121,14 +130,14 @@ impl Inquiry<'_> {
             Some(schema) if reproduced.always() && self.minimise => {
                 // What is learned is learned of valid calls, and holds for no others.
                 let class = if charge.measure.is_some() { Class::Valid } else { Class::Any };
-                self.minimise(case, &wanted, (schema, class), &patience).await?
+                self.minimise(case, &wanted, (schema, class)).await?
             }
             _ => case.clone(),
         };
         Ok(Confirmed::Finding { charge, case, reproduced })
     }
 
-    /// Tries a case on fresh servers. A hang that is answered once needs no second try.
+    /// Tries a case on fresh servers. A hang that is answered once needs no second try, nor does what stops growing.
     async fn try_often(
         &mut self,
         case: &Case,
@@ -149,7 +158,8 @@ impl Inquiry<'_> {
             let silent = again.is_some();
             reproduced.k += u32::from(silent);
             proven = again.map(Box::new).or(proven);
-            if hang && !silent {
+            let settled = hang || matches!(case.steps[..], [Step::Many { .. }]);
+            if settled && !silent {
                 break;
             }
         }
@@ -303,8 +313,9 @@ impl Inquiry<'_> {
         case: &Case,
         wanted: &FindingId,
         (schema, class): (&Schema, Class),
-        patience: &Patience,
     ) -> Result<Case, ConnectError> {
+        // What is silent was proven to be so for long; in smaller ones the first look is enough to go on.
+        let (glance, whole) = (self.runner.patience().clone(), self.runner.patience().stretched(1));
         let Some(arguments) = case.arguments() else { return Ok(case.clone()) };
         let until = self.minimising_until();
         let mut shrinker = Shrinker::new(schema, arguments.clone(), class);
@@ -313,7 +324,7 @@ impl Inquiry<'_> {
             let Some(proposal) = shrinker.next() else { break };
             let smaller = with_arguments(case, proposal);
             // A server that lives on is used again; the smallest case is proven on a fresh one at the end.
-            let fails = self.try_on(&smaller, wanted, patience).await?.is_some();
+            let fails = self.try_on(&smaller, wanted, &glance).await?.is_some();
             shrinker.keep(fails);
             if fails {
                 smallest = smaller;
@@ -323,7 +334,7 @@ impl Inquiry<'_> {
             }
         }
         // What was found small must hold once more; else the case as it was is the honest one.
-        let holds = self.try_fresh(&smallest, wanted, patience).await?.is_some();
+        let holds = smallest == *case || self.try_fresh(&smallest, wanted, &whole).await?.is_some();
         Ok(if holds { smallest } else { case.clone() })
     }
 

@@ -11,7 +11,7 @@ use crate::catalogue::{Catalogue, discover};
 use crate::event::{Event, Listener};
 use crate::judge::{Context, Secrets};
 use crate::learn::Learned;
-use crate::plan::{Case, Mode, offer_cases, protocol_cases};
+use crate::plan::{Case, Input, Mode, offer_cases, protocol_cases};
 use crate::run::{Patience, Runner};
 use crate::summary::Fuzzed;
 use crate::target::Destructive;
@@ -34,12 +34,16 @@ pub struct FuzzOptions {
     pub in_flight: usize,
     pub workers: usize,
     pub budget: Option<Duration>,
+    /// How much longer than the budget it may take to see again what is suspected.
+    pub overtime: Duration,
     pub protocol_frames: bool,
     pub destructive: Destructive,
     /// Failures of earlier runs, which are tried before all else.
     pub stored: Vec<Case>,
     /// What was learned of the server's answers, and written down.
     pub learned: Option<Arc<Learned>>,
+    /// Whether what brings news is tried again with changes.
+    pub feedback: Option<Feedback>,
 }
 
 impl FuzzOptions {
@@ -48,6 +52,15 @@ impl FuzzOptions {
         let included = self.include.as_ref().is_none_or(|include| include.is_match(tool));
         included && !self.exclude.as_ref().is_some_and(|exclude| exclude.is_match(tool))
     }
+}
+
+/// How news steer the random cases.
+#[derive(Debug, Clone)]
+pub struct Feedback {
+    /// How many of the random cases are made of inputs that brought news, from none to all.
+    pub ratio: f64,
+    /// Inputs that brought news in earlier runs.
+    pub known: Vec<Input>,
 }
 
 impl Default for FuzzOptions {
@@ -63,10 +76,12 @@ impl Default for FuzzOptions {
             in_flight: 16,
             workers: 1,
             budget: None,
+            overtime: Duration::ZERO,
             protocol_frames: false,
             destructive: Destructive::default(),
             stored: Vec::new(),
             learned: None,
+            feedback: None,
         }
     }
 }
@@ -122,7 +137,7 @@ pub fn fuzz(
     }
     campaign.play(&campaign.growth_cases(), "growth", &field, None, listener)?;
     campaign.confirm_the_rest(&field, listener)?;
-    Ok(campaign.finish(target, server))
+    Ok(Fuzzed { news: planner.news(), ..campaign.finish(target, server) })
 }
 
 pub(super) async fn look(connector: &mut Connector) -> Result<(Server, Catalogue), ConnectError> {

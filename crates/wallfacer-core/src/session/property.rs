@@ -36,6 +36,8 @@ pub struct PropertyOptions {
     pub looks_further: bool,
     /// Further lines of noise, for rules that judge by effect.
     pub noise: Vec<String>,
+    /// Whether calls are given up early, because the server is known to leave some unanswered.
+    pub glances: bool,
 }
 
 /// Rules that belong together, by the name of their file or pack.
@@ -74,6 +76,7 @@ pub fn property(
     let context =
         |catalogue: &Catalogue| Context::new(catalogue, server.protocol).with_marker(marker(effort.seed));
     let patience = Patience::new(connector.target().timeouts.clone());
+    let patience = if options.glances { patience.at_first_sight() } else { patience };
     let runner = || Runner::new(connector.clone(), &catalogue, patience.clone());
     let first =
         context(&catalogue).with_secrets(secrets).with_canary(planted(&connector, &server, effort.seed));

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
+use super::curfew::Curfew;
+use super::novelty::kind;
 use crate::judge::{Charge, Context, Judgement, is_complete, leak, weigh};
 use crate::learn::Sight;
 use crate::observe::{Answer, observe};
@@ -32,6 +33,8 @@ pub struct Judged {
     pub answer: Answer,
     pub charges: Vec<Charge>,
     pub lessons: Vec<Lesson>,
+    /// The kind of the answer, where anyone asks for it.
+    pub kind: Option<u64>,
     pub notes: Vec<String>,
     trouble: Option<Trouble>,
     /// The case as it was performed, where anything is held against it.
@@ -71,13 +74,19 @@ pub struct Manner<'a> {
     pub context: &'a Context,
     pub in_flight: usize,
     pub workers: usize,
-    pub until: Option<Instant>,
+    pub curfew: Option<Curfew>,
     /// Subjects that are known to take long: their silence is no trouble.
     pub slow: &'a BTreeSet<Subject>,
+    /// Subjects that are suspected of hanging: one further silence tells nothing new.
+    pub doubted: &'a BTreeSet<Subject>,
     /// Cases that make the same calls for another rule, by the place of the one that is performed for them all.
     pub twins: &'a BTreeMap<usize, Vec<Case>>,
     /// Whether answers of valid calls are learned from.
     pub learns: bool,
+    /// Whether it is asked of what kind each answer is.
+    pub tells_kinds: bool,
+    /// Whether this was suspected before, so that it asks for no further time.
+    pub is_known: &'a (dyn Fn(&Case, &Charge) -> bool + Sync),
 }
 
 /// How many cases of a round stand in one part. It depends on nothing but the round, so that the parts are the same
@@ -138,7 +147,7 @@ fn perform_shard(
         unexplained
     })?;
     let mut part = Part { out_of_time: bench.out_of_time, lives: runner.lives, ..Part::default() };
-    part.judged = keep_in_order(cases, bench.judged, manner.slow);
+    part.judged = keep_in_order(cases, bench.judged, manner);
     for (index, case) in cases.iter().enumerate().filter(|(index, _)| !part.judged.contains_key(index)) {
         if !part.out_of_time {
             part.given_up.entry(case.subject.clone()).or_default().push(offset + index);
@@ -169,13 +178,13 @@ fn instructive(cases: &[Case]) -> BTreeSet<usize> {
 fn keep_in_order(
     cases: &[Case],
     judged: BTreeMap<usize, Judged>,
-    slow: &BTreeSet<Subject>,
+    manner: &Manner<'_>,
 ) -> BTreeMap<usize, Judged> {
     let mut tally: BTreeMap<&Subject, Tally> = BTreeMap::new();
     let kept = judged.into_iter().filter(|(index, judged)| {
         let subject = &cases[*index].subject;
         let tally = tally.entry(subject).or_default();
-        let wanted = !tally.is_enough(subject, slow);
+        let wanted = !tally.is_enough(subject, manner);
         tally.count(judged.trouble);
         wanted
     });
@@ -198,8 +207,9 @@ impl Tally {
         }
     }
 
-    fn is_enough(&self, subject: &Subject, slow: &BTreeSet<Subject>) -> bool {
-        let silent = self.silences >= MAX_SILENCES && !slow.contains(subject);
+    fn is_enough(&self, subject: &Subject, manner: &Manner<'_>) -> bool {
+        let most = if manner.doubted.contains(subject) { 1 } else { MAX_SILENCES };
+        let silent = self.silences >= most && !manner.slow.contains(subject);
         *subject != Subject::Server && (silent || self.deaths >= MAX_DEATHS)
     }
 }
@@ -218,12 +228,12 @@ struct Bench<'a> {
 
 impl Foreman for Bench<'_> {
     fn wants(&mut self, _: usize, case: &Case) -> bool {
-        if self.manner.until.is_some_and(|until| Instant::now() >= until) {
+        if self.manner.curfew.as_ref().is_some_and(Curfew::is_over) {
             self.out_of_time = true;
             return false;
         }
         let tally = self.trouble.get(&case.subject).copied().unwrap_or_default();
-        !tally.is_enough(&case.subject, self.manner.slow)
+        !tally.is_enough(&case.subject, self.manner)
     }
 
     fn expects_silence(&self, case: &Case) -> bool {
@@ -241,6 +251,11 @@ impl Foreman for Bench<'_> {
         let seen = observe(&recording);
         let judgement = weigh(case, &recording, &seen, context);
         let charges = judgement.charges;
+        if let Some(curfew) = &self.manner.curfew
+            && charges.iter().any(|charge| !(self.manner.is_known)(case, charge))
+        {
+            curfew.suspect();
+        }
         let answer = worst(&seen.steps);
         let trouble = recording.steps.iter().find(|step| step.is_fatal()).map(|step| {
             // Whether it was silence or noise, it took the whole time limit.
@@ -250,6 +265,7 @@ impl Foreman for Bench<'_> {
         self.trouble.entry(case.subject.clone()).or_default().count(trouble);
         let lessons =
             if self.instructive.contains(&index) { lessons(&answer, &recording) } else { Vec::new() };
+        let kind = self.manner.tells_kinds.then(|| kind(case, &answer, &recording)).flatten();
         let shown = case.tool_name().is_some_and(|tool| context.shows_environment(tool))
             && leak(case, &recording, &seen, context).is_some();
         let notes =
@@ -260,7 +276,7 @@ impl Foreman for Bench<'_> {
         let twins = twins.map(|twin| (twin.clone(), weigh(twin, &recording, &seen, context))).collect();
         let sight = if self.manner.learns { sight(case, &answer, &recording) } else { None };
         let case = (!charges.is_empty()).then(|| case.clone());
-        let judged = Judged { answer, charges, lessons, notes, trouble, case, unknown, sight, twins };
+        let judged = Judged { answer, charges, lessons, kind, notes, trouble, case, unknown, sight, twins };
         self.judged.insert(index, judged);
     }
 }

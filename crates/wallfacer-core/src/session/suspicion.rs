@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::findings::{FindingId, Kind, Origin};
 use crate::judge::Charge;
-use crate::plan::{Case, Step};
+use crate::plan::{Case, Step, Subject};
 
 /// A charge that waits to be confirmed.
 #[derive(Debug, Clone)]
@@ -40,6 +40,22 @@ impl Suspicions {
         if self.known.insert(origin.id()) {
             self.waiting.push(Suspicion { case: case.clone(), charge, before: before.to_vec() });
         }
+    }
+
+    /// Whether this bug was suspected before, whatever came of it.
+    pub fn knows(&self, server: Option<&str>, case: &Case, charge: &Charge) -> bool {
+        self.known.contains(&Origin::new(server, &charge.kind, &case.subject, &charge.cause).id())
+    }
+
+    /// What is suspected of hanging.
+    pub fn of_hangs(&self) -> BTreeSet<Subject> {
+        let hangs =
+            self.waiting.iter().filter(|suspicion| matches!(suspicion.charge.kind, Kind::Hang { .. }));
+        hangs.map(|suspicion| suspicion.case.subject.clone()).collect()
+    }
+
+    pub fn is_of_hang(&self, subject: &Subject) -> bool {
+        self.of_hangs().contains(subject)
     }
 
     /// Takes all that wait, the gravest first, else in the order of cases; what costs whole time limits comes last.

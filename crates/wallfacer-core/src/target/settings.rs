@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const CORPUS_DIRECTORY: &str = ".wallfacer/corpus";
+const INPUTS_DIRECTORY: &str = ".wallfacer/inputs";
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A configuration as meant, the target aside.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub corpus_directory: PathBuf,
+    /// Where inputs that brought news go, unless somebody says otherwise.
+    pub inputs_directory: PathBuf,
     /// How long to wait for another run that writes to the same corpus.
     pub lock_timeout: Duration,
     pub severities: BTreeMap<SeverityKey, Severity>,
@@ -43,6 +46,7 @@ impl Settings {
     pub fn new(directory: &Path) -> Self {
         Self {
             corpus_directory: directory.join(CORPUS_DIRECTORY),
+            inputs_directory: directory.join(INPUTS_DIRECTORY),
             lock_timeout: LOCK_TIMEOUT,
             severities: BTreeMap::new(),
             destructive: Destructive::default(),

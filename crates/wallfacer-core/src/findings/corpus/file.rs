@@ -25,18 +25,28 @@ const TEMPORARY: &str = ".tmp";
 pub fn write(path: &Path, finding: &Finding) -> Result<(), CorpusError> {
     let failed = |source| CorpusError::Write { id: finding.id.clone(), path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("."));
-    make_folder(folder).map_err(failed)?;
-    // The corpus itself may be a link; what lies in it is ours, and a link there was put by someone else.
-    if !fs::symlink_metadata(folder).map_err(failed)?.is_dir() {
+    if !prepare(folder).map_err(failed)? {
         return Err(CorpusError::NotAFolder { path: folder.to_owned() });
     }
     let mut text = serde_json::to_vec_pretty(finding).map_err(|error| failed(error.into()))?;
     text.push(b'\n');
-    let (temporary, file) = new_file(path).map_err(failed)?;
-    let moved = fill(file, &text).and_then(|()| fs::rename(&temporary, path)).and_then(|()| settle(folder));
-    moved.map_err(|error| {
+    put(path, &text).map_err(failed)
+}
+
+/// Makes a folder where there is none; says whether there is one now. The corpus itself may be a link; what lies in it is
+/// ours, and a link there was put by someone else.
+pub fn prepare(folder: &Path) -> io::Result<bool> {
+    make_folder(folder)?;
+    Ok(fs::symlink_metadata(folder)?.is_dir())
+}
+
+/// Puts bytes into a file of a folder that is there, all of them or none.
+pub fn put(path: &Path, text: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let (temporary, file) = new_file(path)?;
+    let moved = fill(file, text).and_then(|()| fs::rename(&temporary, path)).and_then(|()| settle(folder));
+    moved.inspect_err(|_| {
         let _gone_or_cleaned_later = fs::remove_file(&temporary);
-        failed(error)
     })
 }
 

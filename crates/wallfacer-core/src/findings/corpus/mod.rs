@@ -4,8 +4,8 @@
 //! into place, so that readers and other runs see the old finding or the new one, and never half of one.
 
 mod error;
-mod file;
-mod folder;
+pub(super) mod file;
+pub(super) mod folder;
 mod peer;
 mod read;
 

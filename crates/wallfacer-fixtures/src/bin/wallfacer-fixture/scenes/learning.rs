@@ -23,6 +23,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "learns-dates" => dates(),
         "learns-ids" => ids(),
         "learns-timezones" => timezones(),
+        "opens-by-degrees" => degrees(),
         _ => return None,
     })
 }
@@ -120,5 +121,38 @@ fn timezones() -> Scene {
     Scene::around(tool.except(
         |call| has_zone(call) && call.integer("hour") == 23,
         |_| death::panicked("clock", "index out of bounds: the len is 24 but the index is 24"),
+    ))
+}
+
+/// Each somewhere between the bounds, where no list of limits leads.
+const SETTINGS: [(&str, i64); 6] =
+    [("level", 4), ("depth", 2), ("width", 5), ("size", 3), ("length", 4), ("limit", 2)];
+
+fn right_settings(call: &Call) -> usize {
+    SETTINGS.iter().filter(|(name, right)| call.integer(name) == *right).count()
+}
+
+fn degrees() -> Scene {
+    let setting = json!({"type": "integer", "minimum": 1, "maximum": 6});
+    let arguments = SETTINGS.map(|(name, _)| (name.to_owned(), setting.clone()));
+    let arguments = serde_json::Value::Object(arguments.into_iter().collect());
+    let names = SETTINGS.map(|(name, _)| name);
+    let about = "Opens the disk once all six settings are right.";
+    let tool = Tool::new("open_disk", about, arguments, &names, |call| {
+        said(
+            [
+                "none is right",
+                "one is right",
+                "two are right",
+                "three are right",
+                "four are right",
+                "five are right",
+                "all are right",
+            ][right_settings(call)],
+        )
+    });
+    Scene::around(tool.except(
+        |call| right_settings(call) == SETTINGS.len(),
+        |_| death::panicked("disk", "called `Option::unwrap()` on a `None` value"),
     ))
 }

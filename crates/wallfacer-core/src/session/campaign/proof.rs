@@ -1,0 +1,193 @@
+//! What is suspected in, what is proven out: each looked into on fresh servers, and kept once.
+
+use std::time::{Duration, Instant};
+
+use super::{Campaign, Field};
+use crate::event::{Event, Listener};
+use crate::findings::{Finding, Kind, Origin, Repro, Reproduced};
+use crate::judge::{Charge, Context};
+use crate::plan::{Case, Intent, Subject};
+use crate::run::{Patience, Runner};
+use crate::session::confirm::{Confirmed, Inquiry, waits_for_hang};
+use crate::session::suspicion::Suspicion;
+use crate::summary::Note;
+use crate::wire::ConnectError;
+
+/// Part of the time left that may be spent on confirming between two rounds: what is suspected goes before what is not tried.
+const CONFIRMING_SHARE: f64 = 0.9;
+/// Part of that time which a hang may take, whose proof is mostly waiting; one that would take more is looked into last.
+const HANG_SHARE: f64 = 0.15;
+/// What a hang takes beside the time limits that are waited for: servers are started, and the case is made smaller.
+const BESIDE_WAITING: Duration = Duration::from_secs(5);
+
+/// How much of what is suspected is looked into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Haste {
+    /// What takes little of the time that there is.
+    BetweenRounds,
+    /// All that there is time for.
+    AtTheEnd,
+}
+
+impl Campaign<'_> {
+    /// Looks into all that is still open.
+    pub fn confirm_the_rest(
+        &mut self,
+        field: &Field<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<(), ConnectError> {
+        self.confirm(Haste::AtTheEnd, field, listener)?;
+        self.make_up("left over", field, None, listener)
+    }
+
+    /// Looks into what is suspected, until the time is up.
+    pub(super) fn confirm(
+        &mut self,
+        haste: Haste,
+        field: &Field<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<(), ConnectError> {
+        let suspicions = self.suspicions.take();
+        if suspicions.is_empty() {
+            return Ok(());
+        }
+        let mut runner = (field.runner)();
+        self.hang_time = time_for_hang(runner.patience());
+        let until = self.confirming_until(haste);
+        for suspicion in suspicions {
+            if until.is_some_and(|until| !self.has_time(&suspicion, until, haste)) {
+                self.suspicions.put_back(suspicion);
+                continue;
+            }
+            let Suspicion { case, charge, .. } = &suspicion;
+            if self.findings.explains(&charge.kind, &charge.cause, &case.subject) {
+                continue;
+            }
+            let confirmed =
+                field.runtime.block_on(self.look_into(&suspicion, &mut runner, field.context, until))?;
+            self.take_confirmed(confirmed, suspicion, listener);
+        }
+        field.runtime.block_on(runner.rest());
+        self.lives += runner.lives;
+        Ok(())
+    }
+
+    /// The time that is to be left for the hangs that are still to be looked into.
+    pub(super) fn kept_for_hangs(&self) -> Duration {
+        self.hang_time * self.suspicions.of_hangs().len() as u32
+    }
+
+    fn confirming_until(&self, haste: Haste) -> Option<Instant> {
+        let end = self.started + self.options.budget? + self.options.overtime;
+        let left = end.saturating_duration_since(Instant::now());
+        Some(match haste {
+            Haste::AtTheEnd => end,
+            Haste::BetweenRounds => Instant::now() + left.mul_f64(CONFIRMING_SHARE),
+        })
+    }
+
+    fn has_time(&self, suspicion: &Suspicion, until: Instant, haste: Haste) -> bool {
+        let left = until.saturating_duration_since(Instant::now());
+        match (&suspicion.charge.kind, haste) {
+            (Kind::Hang { .. }, Haste::BetweenRounds) => self.hang_time < left.mul_f64(HANG_SHARE),
+            _ => !left.is_zero(),
+        }
+    }
+
+    async fn look_into(
+        &self,
+        suspicion: &Suspicion,
+        runner: &mut Runner,
+        context: &Context,
+        until: Option<Instant>,
+    ) -> Result<Confirmed, ConnectError> {
+        let Suspicion { case, charge, before } = suspicion;
+        let name = case.subject.tool();
+        let tool = self.chosen.iter().copied().find(|chosen| Some(chosen.name.as_str()) == name);
+        let schema = name.and_then(|name| self.schemas.get(name));
+        let mut inquiry = Inquiry {
+            runner,
+            context,
+            server: self.server.name.as_deref(),
+            tool,
+            era: self.era,
+            until,
+            minimise: !self.findings.has(&charge.kind, &charge.cause),
+        };
+        inquiry.look_into(case, charge, schema, before).await
+    }
+
+    pub(in crate::session) fn take_confirmed(
+        &mut self,
+        confirmed: Confirmed,
+        suspicion: Suspicion,
+        listener: &mut dyn Listener,
+    ) {
+        let Suspicion { case, charge, .. } = &suspicion;
+        let name = case.subject.name().map(str::to_owned);
+        match confirmed {
+            Confirmed::Finding { charge, case: smallest, reproduced } => {
+                let (origin, finding) = self.finding(&charge, &smallest, case, reproduced);
+                if reproduced.always() {
+                    let (finding, replaces) = self.findings.add(origin, finding, self.server.name.as_deref());
+                    listener.hear(&Event::finding_widened(&finding, &replaces));
+                } else {
+                    listener.hear(&Event::finding_made(&finding));
+                    self.flaky.push(finding);
+                }
+            }
+            Confirmed::Slow(text) => {
+                self.slow.insert(case.subject.clone());
+                self.notes.insert(Note { tool: name, text });
+            }
+            // More calls were made to see whether it goes on, and it does not.
+            Confirmed::Never if charge.kind == Kind::ResourceGrowth => {}
+            Confirmed::Never => {
+                let text = format!("seen once, never again: {}", charge.message);
+                self.notes.insert(Note { tool: name, text });
+            }
+            Confirmed::OutOfTime => self.suspicions.put_back(suspicion),
+        }
+    }
+
+    fn finding(
+        &self,
+        charge: &Charge,
+        case: &Case,
+        original: &Case,
+        reproduced: Reproduced,
+    ) -> (Origin, Finding) {
+        let origin = Origin::new(self.server.name.as_deref(), &charge.kind, &case.subject, &charge.cause);
+        let message = match &original.intent {
+            Intent::Frame(name) => format!("{} after a frame of ours: {name}", charge.message),
+            _ => charge.message.clone(),
+        };
+        let kept = as_stored(case, charge);
+        let mut finding = Finding::new(&origin, charge.kind.clone(), &message, Repro::new(&kept, original));
+        finding.severity = charge.severity.unwrap_or(finding.severity);
+        finding.details = charge.details.clone();
+        finding.evidence = charge.evidence.clone();
+        finding.references = charge.references.clone();
+        finding.reproduced = reproduced;
+        finding.seed = self.options.seed;
+        finding.server = self.server.clone();
+        finding.protocol = Some(self.protocol.clone());
+        if case.subject == Subject::Server {
+            finding.tools.extend(original.subject.tool().map(str::to_owned));
+        }
+        (origin, finding)
+    }
+}
+
+/// What goes wrong whatever the rule says is shown without the rule; what is held against something else, with it.
+fn as_stored(case: &Case, charge: &Charge) -> Case {
+    let about_rule = matches!(charge.kind, Kind::PropertyFailure { .. });
+    let plays = case.claim.as_ref().is_some_and(|claim| claim.sequence().is_some());
+    let claim = case.claim.clone().filter(|_| about_rule || plays);
+    let measure = charge.measure.clone().or_else(|| case.measure.clone());
+    Case { claim, measure, ..case.clone() }
+}
+
+fn time_for_hang(patience: &Patience) -> Duration {
+    waits_for_hang(patience) + BESIDE_WAITING
+}
