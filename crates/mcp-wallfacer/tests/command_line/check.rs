@@ -20,7 +20,7 @@ fn the_bugs_of_the_demo_are_found_and_their_replay_lines_show_them_again() {
         findings.iter().map(|finding| finding["kind"]["type"].as_str().unwrap()).collect();
     kinds.sort();
     let wanted = ["crash", "hang", "property_failure", "protocol_error", "schema_violation", "state_leak"];
-    assert_eq!(kinds, wanted);
+    assert_eq!(kinds, wanted, "{found}");
     for finding in findings {
         let line = finding["replay"].as_str().unwrap();
         let words: Vec<&str> = line.strip_prefix("wallfacer ").unwrap().split(' ').collect();

@@ -1,5 +1,10 @@
 //! `ci`: fails on what is broken, passes what is right, and never what was not tested; the baseline.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use wallfacer_fixtures::flaws;
+
 use crate::world::{Outcome, World, fixture};
 
 /// One flaw of each class that weighs enough to fail a run; the whole table is walked in the engine's own tests.
@@ -33,6 +38,38 @@ fn a_flawed_server_fails_and_its_correct_twin_passes() {
             });
         }
     });
+}
+
+/// Flaws that take more calls than `ci` makes, or what only `fuzz` can be asked for.
+const BEYOND_CI: [&str; 1] = ["opens-by-degrees"];
+/// Runs at a time: most of the time is spent waiting for servers that are silent.
+const AT_ONCE: usize = 8;
+
+#[test]
+#[ignore = "takes minutes: just flaws"]
+fn every_flaw_fails_and_every_correct_twin_passes() {
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    // As many cases as show whether something grows.
+    let effort = ["ci", "--timeout", "1s", "--iterations", "120", "--severity-threshold", "low"];
+    let server = ["--env", "WALLFACER_FIXTURE_TOKEN=tok-4f9a8b7c6d5e4f3a", "--", &fixture(), "flaw"];
+    let tried = |name: &str, more: &[&str]| World::new().run(&[&effort[..], &server, &[name], more].concat());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(flaw) = flaws().get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let shows = !flaw.expected.is_empty() && !BEYOND_CI.contains(&flaw.name);
+                    for (more, wanted) in [(&[][..], i32::from(shows)), (&["--fixed"][..], 0)] {
+                        let outcome = tried(flaw.name, more);
+                        if outcome.code != Some(wanted) {
+                            wrong.lock().unwrap().push(format!("{} {more:?}: {outcome}", flaw.name));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -39,6 +39,31 @@ fn a_mode_that_is_none() {
 }
 
 #[test]
+fn a_ratio_that_is_none() {
+    refused("fuzz_ratio_that_is_none", &["--corpus-feedback", "--mutate-ratio", "2"]);
+}
+
+#[test]
+fn a_folder_of_inputs_that_nobody_asks_for() {
+    refused("fuzz_inputs_without_feedback", &["--corpus-dir", "inputs"]);
+}
+
+#[test]
+fn what_brought_news_is_kept_and_one_bad_file_hides_no_other() {
+    let world = World::new();
+    let flags =
+        ["fuzz", "--sandbox", "off", "--iterations", "40", "--corpus-feedback", "--corpus-dir", "kept"];
+    let run = || world.run(&[&flags[..], &["--", &fixture(), "flaw", "ignores-maximum", "--fixed"]].concat());
+    run().assert_succeeds();
+    let files = world.files();
+    assert!(files.iter().filter(|name| name.starts_with("kept/choose_volume/")).count() > 1, "{files:?}");
+    std::fs::write(world.here().join("kept/choose_volume/bad.json"), "{").unwrap();
+    let again = run();
+    again.assert_succeeds();
+    assert!(again.stderr.contains("bad.json is left out: it is not JSON"), "{again}");
+}
+
+#[test]
 fn a_dry_run_calls_nothing_and_tells_what_a_run_would() {
     let world = world_with_dice("roll", "{}");
     let outcome =
