@@ -293,7 +293,8 @@ fn base(name: &str, row: &RuleServer) -> String {
 
 fn run(target: Target, choose: &dyn Fn(&[ToolShape]) -> Vec<RuleSet>, home: &Path) -> Fuzzed {
     let effort = FuzzOptions { in_flight: 1, destructive: anything_goes(), ..FuzzOptions::default() };
-    let options = PropertyOptions { effort, cases: 3, looks_further: true, noise: Vec::new() };
+    let options =
+        PropertyOptions { effort, cases: 3, looks_further: true, noise: Vec::new(), glances: false };
     let mut environment = common::environment();
     environment.insert("HOME".into(), home.into());
     property(Connector::new(target, environment), &choose, &options, &mut Deaf).unwrap()
