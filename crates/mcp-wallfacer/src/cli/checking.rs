@@ -9,6 +9,7 @@ use wallfacer_core::summary::Run;
 
 use super::behave;
 use super::conclude::failure;
+use super::differential;
 use super::effort::EffortArgs;
 use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat};
@@ -46,6 +47,7 @@ pub fn perform(asked: &Asked<'_>, config: Option<&Path>) -> Result<Checked, Fail
     let mut fuzz = asked.effort.options(&chosen, Some(asked.budget))?;
     fuzz.iterations = asked.iterations.unwrap_or(fuzz.iterations);
     fuzz.stored = store.stored_cases();
+    fuzz.learned = differential::committed();
     let options = CheckOptions {
         command: asked.command,
         started: rfc3339(SystemTime::now()),

@@ -10,7 +10,7 @@ use wallfacer_rules::{Means, Rules, ToolShape, coverage, coverage_as_json, show_
 use super::output::{Format, OutputArgs};
 use super::pack;
 use super::redaction::Redaction;
-use super::suggest::shapes;
+use super::suggest::look;
 use super::target::{TargetArgs, working_directory};
 use crate::exit::{Exit, Failure};
 
@@ -22,6 +22,9 @@ pub struct Args {
     /// A rule pack [default: all]
     #[arg(long, value_name = "NAME")]
     pack: Vec<String>,
+    /// All packs, built in and in packs/, which is also what is meant without --pack
+    #[arg(long, conflicts_with = "pack")]
+    pack_all: bool,
     /// Exit with 3 if a tool is reached by no pack
     #[arg(long)]
     strict: bool,
@@ -35,15 +38,19 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     let chosen = args.target.choose(config)?;
     let redaction = Redaction::new(chosen.connector.target().secrets());
     let (set, destructive) = (chosen.settings.packs.clone(), chosen.settings.destructive.clone());
-    let tools = shapes(chosen, &args.output, &redaction)?;
+    let (tools, standing) = look(chosen, &args.output, &redaction)?;
     let all: Vec<String> = shelf.names().into_iter().map(str::to_owned).collect();
-    let names = if args.pack.is_empty() { &all } else { &args.pack };
+    let names = if args.pack_all || args.pack.is_empty() { &all } else { &args.pack };
     let mut rules: BTreeMap<&str, Rules> = BTreeMap::new();
     for name in names {
         rules.insert(name, pack::loaded(&shelf, name, &shelf.given(name, &set, &BTreeMap::new()))?);
     }
     let packs: Vec<(&str, &Rules)> = rules.iter().map(|(name, rules)| (*name, rules)).collect();
     let why = |name: &str| {
+        // What leaves nothing behind may be called.
+        if standing.is_harmless() {
+            return None;
+        }
         let shape = tools.iter().find(|tool| tool.name() == name).map(ToolShape::definition)?;
         let tool = wallfacer_core::catalogue::Tool::read(shape.as_object()?).ok()?;
         held_back(&tool, &destructive)

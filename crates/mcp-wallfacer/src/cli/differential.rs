@@ -22,6 +22,7 @@ use super::store::Store;
 use super::target::{Chosen, TargetArgs};
 use super::units;
 use crate::exit::{Exit, Failure, without_number};
+use crate::terminal;
 
 /// Hold answers against the schemas that are declared and learned, or one server against another
 #[derive(Debug, clap::Args)]
@@ -85,7 +86,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
 }
 
 /// What was learned earlier; none where nothing was.
-pub(super) fn read(file: &Path) -> Result<Option<Learned>, Failure> {
+fn read(file: &Path) -> Result<Option<Learned>, Failure> {
     let shown = file.display();
     let usage = |message: String| Failure { exit: Exit::Usage, message };
     let text = match std::fs::read_to_string(file) {
@@ -104,6 +105,17 @@ pub(super) fn read(file: &Path) -> Result<Option<Learned>, Failure> {
     Learned::read(&text)
         .map(Some)
         .map_err(|error| usage(format!("`{shown}` cannot be compared with: {error}")))
+}
+
+/// What was learned earlier and stands in the working directory, for runs that are about more than that.
+pub(super) fn committed() -> Option<Arc<Learned>> {
+    match read(Path::new(FILE_NAME)) {
+        Ok(learned) => learned.map(Arc::new),
+        Err(failure) => {
+            terminal::note(&format!("what was learned is left out: {}", failure.message));
+            None
+        }
+    }
 }
 
 fn hold(

@@ -13,6 +13,7 @@ use wallfacer_core::summary::{Fuzzed, Note, Run};
 use wallfacer_core::target::Severity;
 
 use super::conclude::{conclude, failure};
+use super::differential;
 use super::dry_run;
 use super::feedback::FeedbackArgs;
 use super::keeping::Keeping;
@@ -120,7 +121,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         protocol_frames: args.protocol_frames,
         destructive: chosen.settings.destructive.clone(),
         stored: store.stored_cases(),
-        learned: None,
+        learned: differential::committed(),
         feedback: args.feedback.feedback(&chosen)?,
     };
     let started = rfc3339(SystemTime::now());

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::ValueEnum;
+use wallfacer_core::world::Standing;
 use wallfacer_rules::{ToolShape, show_suggestions, suggest, suggestions_as_json, suggestions_as_toml};
 
 use super::output::OutputArgs;
@@ -59,13 +60,24 @@ pub fn shapes<F: ValueEnum + Send + Sync + 'static>(
     output: &OutputArgs<F>,
     redaction: &Redaction,
 ) -> Result<Vec<ToolShape>, Failure> {
+    look(chosen, output, redaction).map(|(tools, _)| tools)
+}
+
+/// The same, with how far the server is confined.
+pub fn look<F: ValueEnum + Send + Sync + 'static>(
+    chosen: Chosen,
+    output: &OutputArgs<F>,
+    redaction: &Redaction,
+) -> Result<(Vec<ToolShape>, Standing), Failure> {
     let mut connector = chosen.connector;
     let mut listeners = output.listeners(redaction)?;
     let seen = runtime()?.block_on(wallfacer_core::session::examine(&mut connector, &mut listeners));
     listeners.finish();
     let seen = seen.map_err(|error| redaction.of_failure(error.into()))?;
     let tools = seen.catalogue.tools.entries;
-    Ok(tools.into_iter().map(|tool| ToolShape::new(serde_json::Value::Object(tool.listed))).collect())
+    let tools =
+        tools.into_iter().map(|tool| ToolShape::new(serde_json::Value::Object(tool.listed))).collect();
+    Ok((tools, seen.server.standing))
 }
 
 /// Adds tables at the end: nothing that stands in the file is touched.

@@ -42,6 +42,27 @@ fn drift_of_a_declaration_is_a_finding_that_replays() {
 }
 
 #[test]
+fn other_commands_judge_by_what_was_learned_of_a_server_of_the_same_name() {
+    let world = World::new();
+    differential(&world, &["--learn"], &["change", "lost-declaration", "--fixed"]);
+    let fuzz = |world: &World| {
+        let fixture = fixture();
+        let typed =
+            ["fuzz", "--iterations", "5", "--format", "json", "--", &fixture, "change", "lost-declaration"];
+        world.run(&typed)
+    };
+    let found = fuzz(&world);
+    assert_eq!(found.json()["findings"][0]["kind"]["type"], "drift", "{found}");
+    let other = world.read("wallfacer-schemas.json").replace("wallfacer-fixture", "another");
+    let world = world.with("wallfacer-schemas.json", &other);
+    let found = fuzz(&world);
+    assert!(found.code == Some(0) && found.stdout.contains("with another name"), "{found}");
+    let world = world.with("wallfacer-schemas.json", "{");
+    let found = fuzz(&world);
+    assert!(found.code == Some(0) && found.stderr.contains("is left out"), "{found}");
+}
+
+#[test]
 fn without_anything_learned_the_declared_schemas_are_held_and_the_rest_is_said_to_be_open() {
     let world = World::new();
     let outcome = differential(&world, &["--format", "json"], &["change", "another-type"]);

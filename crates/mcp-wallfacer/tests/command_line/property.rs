@@ -73,3 +73,29 @@ fn coverage_tells_which_tools_are_reached() {
     assert_eq!(few.code, Some(3), "{few}");
     assert!(few.stdout.contains("No pack reaches: divide"), "{few}");
 }
+
+#[test]
+fn coverage_holds_back_what_looks_destructive_only_where_its_effects_would_be_real() {
+    let world = World::new();
+    let fixture = crate::world::fixture();
+    let server = ["--", fixture.as_str(), "flaw", "destructive-names"];
+    let asked = ["coverage", "--pack", "error-quality", "--format", "json"];
+    let states = |sandbox: &str| {
+        let told = world.run(&[&asked[..], &["--sandbox", sandbox], &server].concat());
+        told.assert_succeeds();
+        let cells = told.json()["packs"][0]["tools"].clone();
+        cells
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|cell| cell["state"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(states("off").iter().filter(|state| *state == "blocked").count(), 3);
+    let required = world.run(&[&asked[..], &["--sandbox", "require"], &server].concat());
+    if wallfacer_fixtures::require("sandbox", (required.code == Some(0)).then_some(())).is_some() {
+        assert!(states("require").iter().all(|state| state == "covered"));
+    }
+    let all = world.run(&["coverage", "--pack-all", "--demo"]);
+    assert!(all.stdout.contains("tool-quality"), "{all}");
+}

@@ -140,7 +140,9 @@ pub fn listed_disagreements(
     let pairs = [("input", input(here), input(there)), ("output", output(here), output(there))];
     let differing = pairs.iter().filter_map(|(which, here, there)| {
         let first = differences(here, there).into_iter().next()?;
-        let (place, one, other) = (&first.place, shown(first.one), shown(first.other));
+        let [one, other] =
+            [first.one, first.other].map(|value| shown(value.filter(|value| !value.is_null())));
+        let place = &first.place;
         let message =
             format!("the {which} schema of `{tool}` has {one} here and {other} there, at `{place}`");
         Some(charge(tool, &format!("{which} schema {}", place.pattern()), message))

@@ -21,6 +21,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The variable that holds a secret of ours, so that a server which shows its environment is seen to do so.
 pub(super) const CANARY: &str = "WALLFACER_CANARY_TOKEN";
 
+const OF_ANOTHER: &str =
+    "the answers that were learned are those of a server with another name, and were left out";
+
 /// How to fuzz.
 #[derive(Debug, Clone)]
 pub struct FuzzOptions {
@@ -117,8 +120,12 @@ pub fn fuzz(
     let runner = || Runner::new(connector.clone(), &catalogue, patience.clone());
     let field = Field { runner: &runner, context: &context, runtime: &runtime };
     let mut campaign = Campaign::new(options, &catalogue, &server, started);
-    if let Some(learned) = known {
-        hold_declarations(&mut campaign, &context, learned, &connector, options, listener)?;
+    match (known, &options.learned) {
+        (Some(known), _) => {
+            hold_declarations(&mut campaign, &context, known, &connector, options, listener)?;
+        }
+        (None, Some(_)) => campaign.note(None, OF_ANOTHER.to_owned()),
+        (None, None) => {}
     }
     let mut planner = campaign.planner();
     let stored = campaign.stored(&catalogue);

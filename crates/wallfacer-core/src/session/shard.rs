@@ -274,7 +274,10 @@ impl Foreman for Bench<'_> {
         let unknown = judgement.unknown;
         let twins = self.manner.twins.get(&(self.offset + index)).into_iter().flatten();
         let twins = twins.map(|twin| (twin.clone(), weigh(twin, &recording, &seen, context))).collect();
-        let sight = if self.manner.learns { sight(case, &answer, &recording) } else { None };
+        // What a machine's environment looks like says nothing of the server.
+        let shows = case.tool_name().is_some_and(|tool| context.shows_environment(tool));
+        let learns = self.manner.learns && !shows;
+        let sight = if learns { sight(case, &answer, &recording) } else { None };
         let case = (!charges.is_empty()).then(|| case.clone());
         let judged = Judged { answer, charges, lessons, kind, notes, trouble, case, unknown, sight, twins };
         self.judged.insert(index, judged);

@@ -7,7 +7,7 @@ use crate::judge::context::{Context, Habit, Output};
 use crate::judge::verdict::{Check, Verdict};
 use crate::learn::answer;
 use crate::observe::{Answer, Observation};
-use crate::plan::{Carrier, Case, Measure};
+use crate::plan::{Carrier, Case, Intent, Measure};
 use crate::run::Recording;
 use crate::target::Severity;
 use crate::wire::shortened;
@@ -15,7 +15,7 @@ use crate::wire::shortened;
 const SHOWN: usize = 200;
 const SHOWN_ANSWER: usize = 2_000;
 
-/// Nobody promised anything, so it weighs little. Only valid calls are learned from, and only they are judged.
+/// Nobody promised anything, so it weighs little. Only plain valid calls are learned from, and only they are judged.
 pub struct KeepsItsForm;
 
 impl Check for KeepsItsForm {
@@ -24,9 +24,8 @@ impl Check for KeepsItsForm {
     }
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
-        let Some(tool) = case.tool_name().filter(|_| case.intent.is_valid() == Some(true)) else {
-            return Verdict::Holds;
-        };
+        let plain = matches!(case.intent, Intent::Example | Intent::Valid | Intent::Boundary(_));
+        let Some(tool) = case.tool_name().filter(|_| plain) else { return Verdict::Holds };
         let declared = context.tools.get(tool).is_some_and(|facts| facts.output.is_some());
         let Some(habit) = context.habits.get(tool).filter(|_| !declared) else { return Verdict::Holds };
         let (Some(Answer::Completed), Some(result)) =
