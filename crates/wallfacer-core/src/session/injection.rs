@@ -16,6 +16,7 @@ use super::fuzz::{FuzzError, FuzzOptions, look};
 use super::proving::Proving;
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
+use crate::findings::Cause;
 use crate::judge::{Charge, Context};
 use crate::plan::{Case, Ground, Known, Ranked, injection_cases};
 use crate::run::{Patience, Runner};
@@ -170,7 +171,7 @@ impl Attempt<'_> {
         let (suspected, notes): (Vec<_>, Vec<_>) =
             tried.into_iter().map(|tried| (tried.suspected, tried.notes)).unzip();
         self.proving.notes.extend(notes.into_iter().flatten());
-        let suspected: Vec<(Case, Charge)> = suspected.into_iter().flatten().collect();
+        let suspected = in_turn(suspected.into_iter().flatten());
         for (prover, offline) in self.provers.iter_mut().zip([false, true]) {
             let is_offline = |case: &Case| case.intent.injection().is_some_and(|injection| injection.offline);
             for (case, charge) in suspected.iter().filter(|(case, _)| is_offline(case) == offline) {
@@ -209,6 +210,19 @@ impl Attempt<'_> {
     fn part(&self, share: f64) -> Option<Instant> {
         Some(self.started + self.until?.saturating_duration_since(self.started).mul_f64(share))
     }
+}
+
+/// The first of each cause, then the second of each: where time is short, it is not spent on seeing one in many tools.
+fn in_turn(suspected: impl Iterator<Item = (Case, Charge)>) -> Vec<(Case, Charge)> {
+    let mut counts: BTreeMap<Cause, usize> = BTreeMap::new();
+    let mut counted: Vec<(usize, (Case, Charge))> = Vec::new();
+    for (case, charge) in suspected {
+        let count = counts.entry(charge.cause.clone()).or_default();
+        *count += 1;
+        counted.push((*count, (case, charge)));
+    }
+    counted.sort_by_key(|(count, _)| *count);
+    counted.into_iter().map(|(_, suspected)| suspected).collect()
 }
 
 /// The lane that a case is tried in: all of one tool in the same, for what is known of it is known there.
