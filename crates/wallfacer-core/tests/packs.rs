@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use wallfacer_core::event::{Event, Listener};
-use wallfacer_core::session::{FuzzOptions, PropertyOptions, RuleSet, property};
+use wallfacer_core::session::{FuzzOptions, PropertyOptions, Replay, RuleSet, property, replay};
 use wallfacer_core::summary::Fuzzed;
-use wallfacer_core::target::{Command, Confine, Destructive, Reach, Required, Target};
+use wallfacer_core::target::{Command, Confine, Destructive, Reach, Target};
 use wallfacer_core::wire::Connector;
 use wallfacer_fixtures::{RuleServer, require, rule_servers};
 use wallfacer_rules::{Expect, Rule, Rules, Sequence, Shelf, ToolShape, packs};
@@ -61,6 +61,39 @@ fn every_rule_that_judges_more_is_broken_by_its_server_and_kept_by_the_twin() {
             format!("{}, {}: {broken:?} for {wanted:?}; twin: {told:?}, {unsaid:?}", row.name, row.pack)
         })
     });
+}
+
+#[test]
+fn what_breaks_a_rule_by_its_effect_breaks_it_again_when_it_is_replayed() {
+    let Some(()) = require("a machine on which servers can be watched", can_watch()) else { return };
+    for name in ["read-only-writes", "opens-first", "follows-links"] {
+        let row = rule_servers().iter().find(|row| row.name == name).unwrap();
+        let place = place();
+        let again = |fixed: bool| connector(row, fixed, place.path(), Confine::Require);
+        let found = try_on(row, false, again(false));
+        let verdict = |fixed: bool| {
+            let (guard, mut deaf) = (anything_goes(), Deaf);
+            let replayed = replay(again(fixed), None, &found.findings[0], &guard, &mut deaf);
+            common::wait_for(replayed).unwrap().verdict
+        };
+        assert!(matches!(verdict(false), Replay::StillFails { .. }), "{name}: {:?}", verdict(false));
+        assert!(matches!(verdict(true), Replay::Fixed { .. }), "{name}: {:?}", verdict(true));
+    }
+}
+
+#[test]
+fn where_nobody_watches_a_rule_by_effect_is_not_tested() {
+    for (name, why) in
+        [("read-only-writes", "the effects of the call were not observed"), ("follows-links", "canary.link")]
+    {
+        let row = rule_servers().iter().find(|row| row.name == name).unwrap();
+        let place = place();
+        let found = try_on(row, true, connector(row, false, place.path(), Confine::Off));
+        assert_eq!((found.findings.len(), found.rules_judged), (0, 0), "{name}");
+        let told = found.not_tested.iter().find(|not| not.what.starts_with(row.breaks[0]));
+        let told = told.map(|not| not.why.as_str()).unwrap_or_default();
+        assert!(told.contains(why), "{name}: {:?}", found.not_tested);
+    }
 }
 
 #[test]
@@ -167,7 +200,7 @@ impl Job {
                 Target::new(common::listening(Command::new(wallfacer_fixtures::server(), arguments), url))
             }
         };
-        let tried = run(target, &|_| vec![set.clone()], Path::new(""));
+        let tried = run(Connector::new(target, common::environment()), &|_| vec![set.clone()]);
         match tried.rules_judged {
             1 => Ok(found(&tried)),
             _ => Err(format!("{:?}", tried.not_tested)),
@@ -261,19 +294,11 @@ fn has_servers(base: &str) -> bool {
 
 /// A server of the table on trial: for all rules of its pack, and the twin for those that it is to keep.
 fn tried(row: &RuleServer, fixed: bool) -> Fuzzed {
-    let place = tempfile::tempdir().unwrap();
-    let home = place.path().canonicalize().unwrap();
-    for name in ["home", "work", "area", "area/root"] {
-        std::fs::create_dir(home.join(name)).unwrap();
-    }
-    let mut arguments: Vec<OsString> = row.arguments().map(Into::into).into();
-    arguments.extend(fixed.then(|| "--fixed".into()));
-    arguments.extend(["--root".into(), home.join("area/root").into()]);
-    let command =
-        Command { cwd: Some(home.join("work")), ..Command::new(wallfacer_fixtures::server(), arguments) };
-    let mut target = Target::new(Reach::Command(command));
-    target.sandbox.confine = Confine::Require;
-    target.sandbox.required = Required { observe: false, confine: true };
+    let place = place();
+    try_on(row, fixed, connector(row, fixed, place.path(), Confine::Require))
+}
+
+fn try_on(row: &RuleServer, fixed: bool, connector: Connector) -> Fuzzed {
     let pack = rules(row.pack, row.parameters);
     let choose = |tools: &[ToolShape]| {
         let mut only = Rules::default();
@@ -281,7 +306,30 @@ fn tried(row: &RuleServer, fixed: bool) -> Fuzzed {
         only.rules = all.filter(|rule| row.breaks.contains(&base(&rule.name, row).as_str())).collect();
         vec![RuleSet { name: row.pack.to_owned(), rules: if fixed { only } else { pack.clone() } }]
     };
-    run(target, &choose, &home.join("home"))
+    run(connector, &choose)
+}
+
+/// A home, a place to start in, and a directory that the server is told of.
+fn place() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["home", "work", "area", "area/root"] {
+        std::fs::create_dir(place.path().join(name)).unwrap();
+    }
+    place
+}
+
+fn connector(row: &RuleServer, fixed: bool, place: &Path, confine: Confine) -> Connector {
+    let place = place.canonicalize().unwrap();
+    let mut arguments: Vec<OsString> = row.arguments().map(Into::into).into();
+    arguments.extend(fixed.then(|| "--fixed".into()));
+    arguments.extend(["--root".into(), place.join("area/root").into()]);
+    let command =
+        Command { cwd: Some(place.join("work")), ..Command::new(wallfacer_fixtures::server(), arguments) };
+    let mut target = Target::new(Reach::Command(command));
+    target.sandbox.confine = confine;
+    let mut environment = common::environment();
+    environment.insert("HOME".into(), place.join("home").into());
+    Connector::new(target, environment)
 }
 
 /// The name of a rule without that of the tool, where it is one that the server breaks.
@@ -291,13 +339,11 @@ fn base(name: &str, row: &RuleServer) -> String {
     row.breaks.iter().find(is_of).map_or(name, |rule| rule).to_owned()
 }
 
-fn run(target: Target, choose: &dyn Fn(&[ToolShape]) -> Vec<RuleSet>, home: &Path) -> Fuzzed {
+fn run(connector: Connector, choose: &dyn Fn(&[ToolShape]) -> Vec<RuleSet>) -> Fuzzed {
     let effort = FuzzOptions { in_flight: 1, destructive: anything_goes(), ..FuzzOptions::default() };
     let options =
         PropertyOptions { effort, cases: 3, looks_further: true, noise: Vec::new(), glances: false };
-    let mut environment = common::environment();
-    environment.insert("HOME".into(), home.into());
-    property(Connector::new(target, environment), &choose, &options, &mut Deaf).unwrap()
+    property(connector, &choose, &options, &mut Deaf).unwrap()
 }
 
 /// Nothing that is called here is real.

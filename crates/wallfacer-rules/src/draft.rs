@@ -7,6 +7,10 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::Arc;
 
+/// Some things can be planted only in a sandbox, some only beside a directory that the server was told of.
+pub(crate) const NOT_PLANTED: &str =
+    "nothing was planted under this name, for there is no sandbox or no declared directory";
+
 /// JSON with places that are filled while rules run.
 #[derive(Debug, Clone)]
 pub struct Draft(pub(crate) Sketch);
@@ -132,6 +136,7 @@ fn look_up<'a>(written: &str, path: &Path, scope: &Scope<'a>, at: &str) -> Resul
     };
     match path.first(scope) {
         Ok(Some(value)) => Ok(value),
+        Ok(None) if path.root == Root::Canary => Err(unresolved(NOT_PLANTED.to_owned(), true)),
         Ok(None) => Err(unresolved(format!("`{path}` finds nothing"), false)),
         Err(Unknown(why)) => Err(unresolved(why, true)),
     }

@@ -314,6 +314,9 @@ invariants:
     assert_eq!(judge(10, &quiet, &canary), Verdict::Holds);
     assert!(matches!(judge(500, &quiet, &canary), Verdict::Broken(why) if why.contains("500 ms")));
     assert!(matches!(judge(10, &json!({ "programs": ["touch m4rk"] }), &canary), Verdict::Broken(_)));
+    assert!(
+        matches!(judge(10, &quiet, &json!({})), Verdict::Unknown(why) if why.contains("nothing was planted"))
+    );
     assert!(matches!(judge(10, &quiet, &json!({ "secret": "s3cret" })), Verdict::Broken(_)));
 }
 

@@ -462,3 +462,17 @@ fn a_rule_may_be_about_a_tool_that_is_not_there() {
     assert!(rules(&text("unlisted: true, ")).rules[0].unlisted);
     assert!(!rules(&text("")).rules[0].unlisted);
 }
+
+#[test]
+fn what_is_generated_stands_beside_what_the_schema_allows_since_version_4() {
+    for (version, is_made) in [(3, false), (4, true)] {
+        let rules = rules(&format!(
+            "version: {version}\ninvariants:\n  - {{ name: r, tool: t, input: schema_valid, generate: {{ a: {{ type: string }} }}, \
+             assert: [{{ kind: is_type, path: $.response.content, type: array }}] }}\n"
+        ));
+        let Input::SchemaValid { made, .. } = &rules.rules[0].input else {
+            panic!("it is valid by the schema")
+        };
+        assert_eq!(made.is_some(), is_made, "version {version}");
+    }
+}

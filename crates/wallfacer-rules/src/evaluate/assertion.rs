@@ -9,7 +9,8 @@ use super::number::is_integer;
 use super::show::show;
 use super::verdict::Verdict;
 use crate::assertion::{Assertion, Claim, Operand, Relation, Type};
-use crate::path::Path;
+use crate::draft::NOT_PLANTED;
+use crate::path::{Path, Root};
 use crate::schema::Schema;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -114,7 +115,10 @@ pub(super) fn holds_if(condition: bool, explain: impl FnOnce() -> String) -> Out
 
 /// The value a claim speaks of; a path that finds nothing is never a pass.
 fn first<'a>(path: &Path, scope: &Scope<'a>) -> Result<&'a Value, Outcome> {
-    path.first(scope)?.ok_or_else(|| Outcome::Missing(format!("`{path}` finds nothing")))
+    path.first(scope)?.ok_or_else(|| match path.root {
+        Root::Canary => Outcome::Unknown(format!("`{path}` is not known here: {NOT_PLANTED}")),
+        _ => Outcome::Missing(format!("`{path}` finds nothing")),
+    })
 }
 
 fn value<'a>(operand: &'a Operand, scope: &Scope<'a>) -> Result<Cow<'a, Value>, Outcome> {
