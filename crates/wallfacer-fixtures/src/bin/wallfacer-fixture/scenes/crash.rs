@@ -42,7 +42,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
 /// What it says it does, so it is no crash.
 fn shutdown() -> Scene {
     let about = "Shuts down the server.";
-    let tool = Tool::new("stop", about, json!({}), &[], |_| said("not while others are connected"));
+    let tool = Tool::new("control_mode", about, json!({}), &[], |_| said("not while others are connected"));
     Scene::around(tool.except(|_| true, |_| death::exit(0, "stopped as asked")))
 }
 
