@@ -1,6 +1,7 @@
 //! A look at the server, then each kind of test in turn, all within one budget: a target in, one [`Run`] out.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use wallfacer_rules::{Shelf, ToolShape, suggest};
@@ -82,6 +83,9 @@ pub fn check(
     if !observed {
         run.not_tested.extend(unobserved(&run.server.standing));
     }
+    // Two steps may leave the same undone.
+    let mut told = BTreeSet::new();
+    run.not_tested.retain(|not_tested| told.insert(not_tested.clone()));
     run.took = begun.elapsed();
     Ok(run)
 }

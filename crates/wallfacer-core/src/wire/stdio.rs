@@ -126,13 +126,16 @@ impl Stdio {
             if self.stdout.is_none() {
                 return Poll::Ready(Arrival::Closed);
             }
-            self.write(context);
             match self.read(context) {
                 Poll::Ready(true) => {}
                 Poll::Ready(false) => return Poll::Ready(self.last_line()),
                 Poll::Pending => {
-                    ready!(self.exit.poll(context));
-                    return Poll::Ready(self.last_line());
+                    if self.exit.poll(context).is_ready() {
+                        return Poll::Ready(self.last_line());
+                    }
+                    // Last of all: a server that is woken while we are about to wait can have our processor.
+                    self.write(context);
+                    return Poll::Pending;
                 }
             }
         }

@@ -313,9 +313,12 @@ impl Connection {
             match &mut self.channel {
                 Channel::Stdio(stdio) => {
                     let alarm = &mut self.alarm;
-                    let arrival = poll_fn(|context| match stdio.poll(context) {
-                        Poll::Ready(arrival) => Poll::Ready(Some(arrival)),
-                        Poll::Pending => alarm.poll(context, deadline).map(|()| None),
+                    let arrival = poll_fn(|context| {
+                        let late = alarm.poll(context, deadline);
+                        match stdio.poll(context) {
+                            Poll::Ready(arrival) => Poll::Ready(Some(arrival)),
+                            Poll::Pending => late.map(|()| None),
+                        }
                     });
                     match arrival.await {
                         Some(arrival) => self.take_stdio(arrival).await,
