@@ -1,7 +1,6 @@
 //! A look at the server, then each kind of test in turn, all within one budget: a target in, one [`Run`] out.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use wallfacer_rules::{Shelf, ToolShape, suggest};
