@@ -6,7 +6,7 @@ use serde_json::Value;
 use wallfacer_schema::{Class, Schema, Shrinker};
 
 use super::attempt::attempt;
-use super::extreme::{Extreme, depth};
+use super::extreme::{Extreme, depth, params_size};
 use super::narrow::Narrow;
 use crate::catalogue::Tool;
 use crate::findings::{FindingId, Kind, Origin, Reproduced};
@@ -482,10 +482,6 @@ fn with_more_calls(case: &Case, charge: &Charge) -> Option<Case> {
         _ => return None,
     }
     Some(more)
-}
-
-fn params_size(params: &serde_json::Map<String, Value>) -> usize {
-    serde_json::to_vec(params).map_or(0, |text| text.len())
 }
 
 fn with_arguments(case: &Case, arguments: Value) -> Case {

@@ -7,6 +7,11 @@ use serde_json::{Map, Value};
 use crate::plan::{Case, Intent, Step, Subject};
 use crate::target::Era;
 
+/// The names of requests that are nothing but large or deep, and what makes them so.
+const LARGE: &str = "large request";
+const DEEP: &str = "deep request";
+const PADDING: &str = "padding";
+
 /// What a reader may have too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extreme {
@@ -37,15 +42,38 @@ impl Extreme {
             Era::Modern => "server/discover",
         };
         let (name, padding) = match self {
-            Extreme::Large(bytes) => ("large request", Value::from("x".repeat(bytes))),
+            Extreme::Large(bytes) => (LARGE, Value::from("x".repeat(bytes))),
             Extreme::Deep(levels) => {
-                ("deep request", (0..levels).fold(Value::Null, |inner, _| Value::Array(vec![inner])))
+                (DEEP, (0..levels).fold(Value::Null, |inner, _| Value::Array(vec![inner])))
             }
         };
-        let params = Map::from_iter([("padding".to_owned(), padding)]);
+        let params = Map::from_iter([(PADDING.to_owned(), padding)]);
         let steps = vec![Step::Call { method: method.to_owned(), params }];
         let intent = Intent::Frame(name.to_owned());
         Case { subject: Subject::Server, intent, steps, seed, claim: None, measure: None }
+    }
+}
+
+impl Extreme {
+    /// How extreme a request is that asks for nothing; none where it asks for something.
+    pub fn of_request(case: &Case) -> Option<Extreme> {
+        let (_, params) = case.single_call()?;
+        match &case.intent {
+            Intent::Frame(name) if name == LARGE => {
+                Some(Extreme::Large(params.get(PADDING)?.as_str()?.len()))
+            }
+            // The place of the padding is a level of its own.
+            Intent::Frame(name) if name == DEEP => Some(Extreme::Deep(depth(params) - 1)),
+            _ => None,
+        }
+    }
+
+    /// Whether a request is as extreme, whatever it asks for.
+    pub fn is_reached_by(self, case: &Case) -> bool {
+        case.single_call().is_some_and(|(_, params)| match self {
+            Extreme::Large(bytes) => params_size(params) >= bytes,
+            Extreme::Deep(levels) => depth(params) >= levels,
+        })
     }
 }
 
@@ -56,6 +84,11 @@ impl fmt::Display for Extreme {
             Extreme::Deep(levels) => write!(out, "{levels} nested levels"),
         }
     }
+}
+
+/// Bytes of the parameters as they are sent.
+pub fn params_size(params: &Map<String, Value>) -> usize {
+    serde_json::to_vec(params).map_or(0, |text| text.len())
 }
 
 /// Levels that the parameters are nested, without recursion.
@@ -83,6 +116,17 @@ mod tests {
         let case = Extreme::Deep(200).request(Era::Legacy, 0);
         let (_, params) = case.single_call().unwrap();
         assert_eq!(depth(params), 201);
+    }
+
+    #[test]
+    fn a_request_that_asks_for_nothing_is_known_by_what_it_is_too_much_of() {
+        for extreme in [Extreme::Large(5_000), Extreme::Deep(200)] {
+            let case = extreme.request(Era::Modern, 0);
+            assert_eq!(Extreme::of_request(&case), Some(extreme));
+            assert!(extreme.is_reached_by(&case));
+            assert!(extreme.halved().is_reached_by(&case));
+            assert!(!extreme.is_reached_by(&extreme.halved().request(Era::Modern, 0)));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use globset::GlobSet;
 
 use super::campaign::{Campaign, Field};
 use super::differential::hold_declarations;
+use super::foothold::footholds;
 use crate::catalogue::{Catalogue, discover};
 use crate::event::{Event, Listener};
 use crate::judge::{Context, Secrets};
@@ -128,6 +129,10 @@ pub fn fuzz(
         (None, None) => {}
     }
     let mut planner = campaign.planner();
+    // Calls about files that are there reach further, and do no harm where nothing is written through.
+    if server.standing.is_confined() {
+        planner.know(footholds(&catalogue.tools.entries, connector.world().scopes()));
+    }
     let stored = campaign.stored(&catalogue);
     campaign.play(&stored, "stored", &field, None, listener)?;
     if options.protocol_frames {

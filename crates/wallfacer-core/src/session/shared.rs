@@ -53,6 +53,17 @@ impl Shared {
         }
     }
 
+    /// One more tool in which a finding of the server shows.
+    pub fn shows_in(&mut self, id: &FindingId, tool: &str) {
+        let known = self.findings.iter_mut().map(|(_, finding)| finding);
+        for finding in
+            known.filter(|finding| finding.id == *id && !finding.tools.iter().any(|known| known == tool))
+        {
+            finding.tools.push(tool.to_owned());
+            finding.tools.sort();
+        }
+    }
+
     /// Whether the same was proven elsewhere, so that a small case of it is at hand.
     pub fn has(&self, kind: &Kind, cause: &Cause) -> bool {
         may_be_shared(kind) && self.subjects.contains_key(&(kind.name(), cause.clone()))

@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use wallfacer_schema::Schema;
 
+use super::extreme::Extreme;
 use super::fuzz::{Feedback, FuzzOptions};
 use super::shared::Shared;
 use super::suspicion::{Suspicion, Suspicions};
 use crate::catalogue::{Catalogue, Tool};
-use crate::findings::{Finding, ServerName, merge};
+use crate::findings::{Finding, FindingId, ServerName, merge};
 use crate::judge::Context;
 use crate::learn::Answers;
 use crate::plan::{Case, Options, Planner, Step, Subject, held_back};
@@ -76,6 +77,16 @@ pub struct Campaign<'a> {
     out_of_time: bool,
     /// What it takes to look into one hang; nothing as long as none was suspected.
     hang_time: Duration,
+    /// What no request of this server may be.
+    too_much: Vec<TooMuch>,
+}
+
+/// So large or so deep a request does this to the server, whatever it asks for.
+#[derive(Debug)]
+struct TooMuch {
+    kind: &'static str,
+    extreme: Extreme,
+    finding: FindingId,
 }
 
 impl<'a> Campaign<'a> {
@@ -128,6 +139,7 @@ impl<'a> Campaign<'a> {
             lives: 1,
             out_of_time: false,
             hang_time: Duration::ZERO,
+            too_much: Vec::new(),
         }
     }
 

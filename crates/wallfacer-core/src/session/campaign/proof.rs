@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Campaign, Field};
+use super::{Campaign, Field, TooMuch};
 use crate::event::{Event, Listener};
 use crate::findings::{Finding, Kind, Origin, Repro, Reproduced};
 use crate::judge::{Charge, Context};
 use crate::plan::{Case, Intent, Subject};
 use crate::run::{Patience, Runner};
 use crate::session::confirm::{Confirmed, Inquiry, waits_for_hang};
+use crate::session::extreme::Extreme;
 use crate::session::suspicion::Suspicion;
 use crate::summary::Note;
 use crate::wire::ConnectError;
@@ -55,12 +56,14 @@ impl Campaign<'_> {
         self.hang_time = time_for_hang(runner.patience());
         let until = self.confirming_until(haste);
         for suspicion in suspicions {
-            if until.is_some_and(|until| !self.has_time(&suspicion, until, haste)) {
-                self.suspicions.put_back(suspicion);
+            let Suspicion { case, charge, .. } = &suspicion;
+            if self.findings.explains(&charge.kind, &charge.cause, &case.subject)
+                || self.is_of_any_such_request(case, &charge.kind)
+            {
                 continue;
             }
-            let Suspicion { case, charge, .. } = &suspicion;
-            if self.findings.explains(&charge.kind, &charge.cause, &case.subject) {
+            if until.is_some_and(|until| !self.has_time(&suspicion, until, haste)) {
+                self.suspicions.put_back(suspicion);
                 continue;
             }
             let confirmed =
@@ -70,6 +73,16 @@ impl Campaign<'_> {
         field.runtime.block_on(runner.rest());
         self.lives += runner.lives;
         Ok(())
+    }
+
+    /// Whether any request as large or as deep is known to do the same to the server; then the tool has no part in it.
+    fn is_of_any_such_request(&mut self, case: &Case, kind: &Kind) -> bool {
+        let same = |too_much: &&TooMuch| too_much.kind == kind.name() && too_much.extreme.is_reached_by(case);
+        let Some(known) = self.too_much.iter().find(same) else { return false };
+        if let Some(tool) = case.subject.tool() {
+            self.findings.shows_in(&known.finding, tool);
+        }
+        true
     }
 
     /// The time that is to be left for the hangs that are still to be looked into.
@@ -129,6 +142,11 @@ impl Campaign<'_> {
             Confirmed::Finding { charge, case: smallest, reproduced } => {
                 let (origin, finding) = self.finding(&charge, &smallest, case, reproduced);
                 if reproduced.always() {
+                    self.too_much.extend(Extreme::of_request(&smallest).map(|extreme| TooMuch {
+                        kind: charge.kind.name(),
+                        extreme,
+                        finding: finding.id.clone(),
+                    }));
                     let (finding, replaces) = self.findings.add(origin, finding, self.server.name.as_deref());
                     listener.hear(&Event::finding_widened(&finding, &replaces));
                 } else {
