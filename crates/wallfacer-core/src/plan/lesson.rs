@@ -60,6 +60,7 @@ pub fn read_refusal(text: &str) -> Vec<Lesson> {
     let text = head(text, MAX_REFUSAL);
     let mut lessons = choices(text);
     lessons.extend(places(text));
+    lessons.extend(types(text));
     lessons.extend(forms(text));
     lessons.dedup();
     lessons
@@ -133,6 +134,31 @@ fn places(text: &str) -> Vec<Lesson> {
     found.map(|place| Lesson { field: String::new(), value: Value::from(&place[1]) }).collect()
 }
 
+/// "Expected boolean … at `field`", and the way of those who name the field on the line before. Schemas often allow more
+/// types than the tool behind them takes.
+fn types(text: &str) -> Vec<Lesson> {
+    static AFTER: LazyLock<Regex> = LazyLock::new(|| {
+        let wanted = r"(?i)\bexpected (?:an? )?(?:valid )?(?P<type>boolean|integer|number)\b[^\n]*";
+        let field = r#"\b(?:at|for|in) [`'"]?(?P<field>[a-z_]\w{0,60})"#;
+        Regex::new(&format!("{wanted}{field}")).expect("a fixed pattern")
+    });
+    static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+        let field = r"(?m)^(?P<field>[A-Za-z_]\w{0,60})\n";
+        let wanted = r"\s+Input should be a valid (?P<type>boolean|integer|number)";
+        Regex::new(&format!("{field}{wanted}")).expect("a fixed pattern")
+    });
+    let found = AFTER.captures_iter(text).chain(BEFORE.captures_iter(text)).take(MAX_CHOICES);
+    let lessons = found.flat_map(|found| {
+        let values = match found["type"].to_lowercase().as_str() {
+            "boolean" => vec![Value::from(true), Value::from(false)],
+            _ => vec![Value::from(1)],
+        };
+        let field = found["field"].to_owned();
+        values.into_iter().map(move |value| Lesson { field: field.clone(), value })
+    });
+    lessons.collect()
+}
+
 /// Forms that refusals ask for by name.
 fn forms(text: &str) -> Vec<Lesson> {
     const FORMS: [(&[&str], &[&str]); 9] = [
@@ -198,6 +224,19 @@ mod tests {
     fn a_path_that_would_be_taken_is_learned_whole() {
         let found = values("path '/elsewhere' is outside the allowed repository '/srv/project'");
         assert_eq!(found, ["/elsewhere", "/srv/project"]);
+    }
+
+    #[test]
+    fn a_type_that_is_expected_of_a_field_is_learned_for_that_field() {
+        let texts = [
+            "Expected boolean or \"yes\"/\"no\" string, received \"abc\" at urgent",
+            "1 validation error for Arguments\nurgent\n  Input should be a valid boolean, unable to interpret input",
+        ];
+        for text in texts {
+            let lessons = read_refusal(text);
+            let learned = Lesson { field: "urgent".to_owned(), value: json!(true) };
+            assert!(lessons.contains(&learned), "{text}: {lessons:?}");
+        }
     }
 
     #[test]
