@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use wallfacer_core::event::{Event, Listener};
+use wallfacer_core::findings::Repro;
 use wallfacer_core::session::{Feedback, FuzzOptions, fuzz};
 use wallfacer_core::summary::{Conclusion, Run};
 use wallfacer_core::target::{Command, Reach, Severity, Target};
@@ -104,6 +105,16 @@ fn every_flaw_gives_exactly_its_findings_one_call_at_a_time_and_many_on_two_work
         }
         wrong
     });
+}
+
+#[test]
+fn what_is_accepted_though_forbidden_is_still_forbidden_when_made_small() {
+    let flaw = flaws().iter().find(|flaw| flaw.name == "ignores-maximum").unwrap();
+    let run = run(flaw, PLAIN);
+    let [finding] = &run.findings[..] else { panic!("{:?}", found(&run)) };
+    let Repro::Replayable { case, .. } = &finding.repro else { panic!("{:?}", finding.repro) };
+    let sent = &case["steps"][0]["call"]["params"]["arguments"];
+    assert!(sent["level"].as_f64().is_some_and(|level| level > 100.0), "{sent}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::catalogue::Tool;
 use crate::findings::{FindingId, Kind, Origin, Reproduced};
 use crate::judge::{Charge, Context};
 use crate::observe::{Answer, observe};
-use crate::plan::{Case, Step, Subject};
+use crate::plan::{Case, Intent, Step, Subject};
 use crate::run::{Patience, Runner};
 use crate::target::Era;
 use crate::wire::ConnectError;
@@ -128,9 +128,7 @@ impl Inquiry<'_> {
                 None => case.clone(),
             },
             Some(schema) if reproduced.always() && self.minimise => {
-                // What is learned is learned of valid calls, and holds for no others.
-                let class = if charge.measure.is_some() { Class::Valid } else { Class::Any };
-                self.minimise(case, &wanted, (schema, class)).await?
+                self.minimise(case, &wanted, (schema, class_of(case, &charge, schema))).await?
             }
             _ => case.clone(),
         };
@@ -482,6 +480,19 @@ fn with_more_calls(case: &Case, charge: &Charge) -> Option<Case> {
         _ => return None,
     }
     Some(more)
+}
+
+/// What a case must stay when it is made smaller, to be a case of the same bug.
+fn class_of(case: &Case, charge: &Charge, schema: &Schema) -> Class {
+    match (&charge.kind, &case.intent) {
+        // What is learned is learned of valid calls, and holds for no others.
+        _ if charge.measure.is_some() => Class::Valid,
+        (Kind::AcceptedInvalid, Intent::Invalid { at, .. }) => {
+            let broken = case.arguments().map(|arguments| schema.violations(arguments)).unwrap_or_default();
+            broken.into_iter().find(|broken| broken.at == *at).map_or(Class::Any, Class::Invalid)
+        }
+        _ => Class::Any,
+    }
 }
 
 fn with_arguments(case: &Case, arguments: Value) -> Case {
