@@ -2,6 +2,8 @@
 //!
 //! Each folder is one step; it makes the noun that the next one reads, and imports only steps before it.
 
+pub mod place;
+
 pub mod target;
 
 pub mod world;

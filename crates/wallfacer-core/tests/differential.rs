@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::findings::Finding;
-use wallfacer_core::learn::{Learned, Pattern};
+use wallfacer_core::learn::Learned;
+use wallfacer_core::place::Pattern;
 use wallfacer_core::plan::Mode;
 use wallfacer_core::session::{FuzzOptions, Replay, against, differential, learn, replay};
 use wallfacer_core::summary::Fuzzed;

@@ -19,7 +19,10 @@ use wallfacer_core::summary::Fuzzed;
 use wallfacer_core::target::{Command, Confine, Destructive, Reach, Target};
 use wallfacer_core::wire::Connector;
 use wallfacer_fixtures::{RuleServer, require, rule_servers};
-use wallfacer_rules::{Expect, Rule, Rules, Sequence, Shelf, ToolShape, packs};
+use wallfacer_rules::{
+    Context as Facts, Expect, Input, Rule, Rules, Sequence, Shelf, ToolShape, Verdict, packs,
+};
+use wallfacer_schema::{Pool, Schema};
 
 /// Servers at a time.
 const AT_ONCE: usize = 8;
@@ -103,6 +106,54 @@ fn every_server_of_the_table_breaks_rules_that_there_are() {
         for rule in row.breaks {
             assert!(known.contains(*rule), "{}: there is no rule {rule}", row.name);
         }
+    }
+}
+
+#[test]
+fn what_tests_sent_themselves_is_no_poison_where_it_comes_back() {
+    let tool = ToolShape::new(candidates().swap_remove(0));
+    let mut poison = rules("context-poisoning", &[]).expand(&[tool]).rules;
+    poison.retain(|rule| !rule.is_static());
+    assert_eq!(poison.len(), 2);
+    let sent = texts_that_are_sent();
+    assert!(sent.len() > 100, "{}", sent.len());
+    for text in sent {
+        // As it is, and within JSON.
+        for shown in [text.clone(), Value::from(text).to_string()] {
+            let answer = json!({"content": [{"type": "text", "text": shown}]});
+            for rule in &poison {
+                let verdict = rule.judge(&Facts::new(&Value::Null, &answer));
+                assert_eq!(verdict, Verdict::Holds, "{}: {shown:?}", rule.name);
+            }
+        }
+    }
+}
+
+/// The texts of every dictionary of attacks, and of every call that a pack makes.
+fn texts_that_are_sent() -> BTreeSet<String> {
+    let schema = Schema::compile(&json!({"type": "string"})).unwrap();
+    let attacks = schema.adversarial(&Pool::new()).unwrap();
+    let mut texts: BTreeSet<String> = BTreeSet::new();
+    attacks.iter().for_each(|attack| gather(&attack.value, &mut texts));
+    for pack in packs() {
+        let rules = rules(pack.name, &[]);
+        let of_rules = rules.rules.iter().filter_map(|rule| match &rule.input {
+            Input::Fixed(draft) | Input::SchemaValid { over: draft, .. } => draft.ready(),
+            Input::Generated(_) => None,
+        });
+        let steps = rules.sequences.iter().flat_map(|sequence| &sequence.steps);
+        let sent = of_rules.chain(steps.filter_map(|step| step.with.ready()));
+        sent.for_each(|value| gather(value, &mut texts));
+    }
+    texts
+}
+
+fn gather(value: &Value, texts: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) => drop(texts.insert(text.clone())),
+        Value::Array(items) => items.iter().for_each(|item| gather(item, texts)),
+        Value::Object(members) => members.values().for_each(|value| gather(value, texts)),
+        _ => {}
     }
 }
 

@@ -7,10 +7,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use globset::{Glob, GlobSet};
 use serde_json::{Value, json};
 use wallfacer_core::catalogue::{Catalogue, End, discover};
+use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::observe::{Answer, see};
+use wallfacer_core::plan::Mode;
 use wallfacer_core::run::{Call, execute};
+use wallfacer_core::session::{FuzzOptions, against};
 use wallfacer_core::target::{Command, Confine, Era, Protocol, Reach, Required, Sandbox, Target, Version};
 use wallfacer_core::wire::{Connector, Server};
 
@@ -111,6 +115,67 @@ fn the_rust_sdk_in_both_eras_over_http() {
     let (port, url) = common::address("mcp");
     let command = Command::new(root.join("rmcp/release/rmcp-server"), [port.to_string()]);
     check_both_eras(&adder(command, Some(url)));
+}
+
+#[test]
+fn a_server_agrees_with_itself_over_another_transport_and_in_the_other_era() {
+    let Some(root) = installed() else { return };
+    let (port, url) = common::address("mcp");
+    let mut over_http = everything(&root, &["streamableHttp"], Some(url));
+    over_http.command.environment.set.insert("PORT".to_owned(), port.to_string());
+    let over_http = target(&over_http, Protocol::Auto);
+    compare(target(&everything(&root, &["stdio"], None), Protocol::Auto), over_http, &[]);
+    let python = adder(Command::new(root.join("python/bin/python"), [root.join("python_sdk.py")]), None);
+    compare(target(&python, Protocol::Auto), target(&python, Protocol::Fixed(Version::V2025_11_25)), &[]);
+}
+
+#[test]
+fn two_servers_of_the_same_tools_disagree_where_one_has_no_structured_content() {
+    let Some(root) = installed() else { return };
+    let python = adder(Command::new(root.join("python/bin/python"), [root.join("python_sdk.py")]), None);
+    let none: [OsString; 0] = [];
+    let rust = adder(Command::new(root.join("rmcp/release/rmcp-server"), none), None);
+    let wanted = [
+        ("add", "`$.properties.a.format`"),
+        ("add", "the output schema of `add` has nothing here"),
+        ("add", "`add` answers nothing here and {\"result\":"),
+        ("echo", "the output schema of `echo` has nothing here"),
+        ("echo", "`echo` answers nothing here and {\"result\":"),
+    ];
+    compare(target(&rust, Protocol::Auto), target(&python, Protocol::Auto), &wanted);
+}
+
+/// Exactly these disagreements, each as a tool and a part of what is said of it.
+fn compare(here: Target, there: Target, wanted: &[(&str, &str)]) {
+    let connector = |target: Target| Connector::new(target, common::environment());
+    // The others take their time, or wait for what a client is to send them.
+    let quick = GlobSet::new(["add", "echo", "get-*"].map(|name| Glob::new(name).unwrap())).unwrap();
+    let options = FuzzOptions {
+        mode: Mode::Conform,
+        iterations: 2,
+        in_flight: 1,
+        include: Some(quick),
+        ..FuzzOptions::default()
+    };
+    let compared = against(connector(here), connector(there), &options, &[], &mut Deaf).unwrap();
+    let told: Vec<(Option<&str>, &str)> = compared
+        .findings
+        .iter()
+        .chain(&compared.flaky)
+        .map(|finding| (finding.tool.as_deref(), finding.message.as_str()))
+        .collect();
+    assert_eq!(told.len(), wanted.len(), "{told:#?}");
+    for (tool, part) in wanted {
+        let is_told = told.iter().any(|(of, message)| *of == Some(*tool) && message.contains(part));
+        assert!(is_told, "{tool}, {part}: {told:#?}");
+    }
+}
+
+/// Nobody listens.
+struct Deaf;
+
+impl Listener for Deaf {
+    fn hear(&mut self, _: &Event<'_>) {}
 }
 
 fn check_both_eras(server: &Known) {

@@ -40,6 +40,8 @@ pub(crate) enum Claim {
     MatchesRegex {
         path: Arc<Path>,
         pattern: Arc<Regex>,
+        /// What may stand in the text, and is taken out of it before the pattern is looked for.
+        except: Option<Arc<Regex>>,
     },
     MatchesSchema {
         path: Arc<Path>,

@@ -21,6 +21,8 @@ pub struct Fixture {
     pub canary: Option<Value>,
     pub marker: Option<Value>,
     pub latency: Option<Duration>,
+    /// Whether all that a rule may look at can be written down; before version 4 the tool could not.
+    pub can_be_whole: bool,
 }
 
 /// One answer per call of a sequence, in the order of the calls.

@@ -242,6 +242,16 @@ fn the_kinds_of_version_4_hold_and_break() {
             ),
             ("{ kind: sorted, path: $.response.a }", json!({ "a": [2, 1] }), 'b'),
             ("{ kind: not, assertion: { kind: sorted, path: $.response.a } }", json!({ "a": [2, "1"] }), 'b'),
+            (
+                "{ kind: matches_regex, path: $.response.a, pattern: key, except: 'key \\d' }",
+                json!({ "a": "key 1" }),
+                'b',
+            ),
+            (
+                "{ kind: matches_regex, path: $.response.a, pattern: key, except: 'key \\d' }",
+                json!({ "a": "key 1, key x" }),
+                'h',
+            ),
             ("{ kind: less_than, path: $.response.a, value: 3 }", json!({ "a": 3 }), 'b'),
             ("{ kind: greater_than, path: $.response.a, value: 2 }", json!({ "a": 3 }), 'h'),
             ("{ kind: parses_as_json, path: $.response.a }", json!({ "a": "{\"b\": 1}" }), 'h'),

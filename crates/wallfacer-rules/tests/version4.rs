@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use wallfacer_rules::{
-    Client, Context, FixtureResult, Input, Known, Root, RuleFile, Rules, Steps, ToolShape, Verdict,
+    Client, Compiled, Context, FixtureResult, Input, Known, Root, RuleFile, Rules, Steps, ToolShape, Verdict,
     test_offline,
 };
 
@@ -109,6 +109,24 @@ fn expanding_compiles_only_what_names_the_tool() {
     let before = rules.compiled();
     rules.expand(&[tool("a", json!({ "path": { "type": "string" } }), json!(["path"]))]);
     assert_eq!(rules.compiled(), before);
+}
+
+#[test]
+fn what_stands_in_many_rules_is_compiled_once_and_not_again_to_judge() {
+    let rule = |number: usize| {
+        format!(
+            "  - name: r{number}\n    tool: t\n    fixed: {{}}\n    assert:\n      \
+             - {{ kind: matches_regex, path: $.response.a, pattern: x, except: y }}\n      \
+             - {{ kind: matches_schema, path: $.response, schema: {{ type: object }} }}\n      \
+             - {{ kind: expr, expr: size(response) == 1 }}\n"
+        )
+    };
+    let rules = rules(&format!("version: 4\ninvariants:\n{}", (0..50).map(rule).collect::<String>()));
+    let once = Compiled { regexes: 2, paths: 2, schemas: 1, expressions: 1 };
+    assert_eq!(rules.compiled(), once);
+    let (input, response) = (json!({}), json!({ "a": "x" }));
+    assert!(rules.rules.iter().all(|rule| rule.judge(&Context::new(&input, &response)) == Verdict::Holds));
+    assert_eq!(rules.compiled(), once);
 }
 
 #[test]

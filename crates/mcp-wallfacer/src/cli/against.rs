@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use wallfacer_core::learn::Pattern;
+use wallfacer_core::place::Pattern;
 use wallfacer_core::target::{Protocol, Version};
 use wallfacer_core::wire::Connector;
 
@@ -58,13 +58,9 @@ impl AgainstArgs {
     }
 
     /// The places that may differ, as typed and as configured.
-    pub fn ignored(&self, configured: &[String]) -> Result<Vec<Pattern>, Failure> {
-        let typed = self.ignore.iter().map(|text| ("--ignore", text));
-        let all = typed.chain(configured.iter().map(|text| ("[differential] ignore", text)));
-        let parse = |(from, text): (&str, &String)| {
-            Pattern::parse(text).map_err(|error| usage(format!("{from}: {error}")))
-        };
-        all.map(parse).collect()
+    pub fn ignored(&self, configured: &[Pattern]) -> Result<Vec<Pattern>, Failure> {
+        let parse = |text: &String| Pattern::parse(text).map_err(|error| usage(format!("--ignore: {error}")));
+        self.ignore.iter().map(parse).chain(configured.iter().cloned().map(Ok)).collect()
     }
 }
 

@@ -3,23 +3,22 @@
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use wallfacer_core::findings::rfc3339;
 use wallfacer_core::report::{Look, Report, behaved, document, human, manifest, sarif, trace_lines};
 use wallfacer_core::session::{BehaveError, BehaveOptions, Behaved, behave};
 use wallfacer_core::summary::Conclusion;
-use wallfacer_core::target::{Settings, Severity};
+use wallfacer_core::target::Settings;
 use wallfacer_core::world::Traced;
 
 use super::conclude::failure;
 use super::drift::DriftArgs;
-use super::fuzz::{globs, severity};
 use super::output::{OutputArgs, RunFormat, cannot_write};
 use super::redaction::{Redacted, Redaction};
+use super::selection::SelectionArgs;
 use super::store::Store;
 use super::target::TargetArgs;
-use super::units;
 use crate::exit::{Exit, Failure, without_number};
 use crate::{environment, terminal};
 
@@ -34,24 +33,14 @@ pub struct Args {
     /// Calls of each tool, at most
     #[arg(long, value_name = "N", default_value_t = 8, help_heading = "Effort")]
     calls: usize,
-    /// Only tools whose name matches
-    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
-    include: Vec<String>,
-    /// No tools whose name matches
-    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
-    exclude: Vec<String>,
-    /// The time for the whole run
-    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Effort")]
-    budget: Option<Duration>,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// Keep manifest.json (what was declared) and trace.jsonl (every event with its call) in a directory
     #[arg(long, value_name = "DIR", env = "OUT_DIR", help_heading = "Output")]
     out_dir: Option<PathBuf>,
     /// List what was left out as noise of the runtime
     #[arg(long, help_heading = "Output")]
     show_noise: bool,
-    /// Findings below this do not fail the run: low, medium, high or critical
-    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
-    severity_threshold: Severity,
     #[command(flatten)]
     drift: DriftArgs,
     #[command(flatten)]
@@ -69,10 +58,10 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         started: rfc3339(SystemTime::now()),
         seed: args.seed,
         calls: args.calls,
-        include: globs(&args.include)?,
-        exclude: globs(&args.exclude)?,
+        include: args.selection.include()?,
+        exclude: args.selection.exclude()?,
         destructive: chosen.settings.destructive.clone(),
-        budget: args.budget,
+        budget: args.selection.budget,
         noise: noise(&chosen.settings)?,
     };
     let mut kept = args.out_dir.as_deref().map(|folder| Kept::new(folder, &redaction)).transpose()?;
@@ -131,7 +120,7 @@ fn deliver(
     redaction: &Redaction,
 ) -> Result<Exit, Failure> {
     let Behaved { run, behaviour, .. } = watched;
-    let report = Report { run, threshold: args.severity_threshold, source };
+    let report = Report { run, threshold: args.selection.severity_threshold, source };
     let look = if args.output.output.is_some() { Look::PLAIN } else { terminal::look() };
     let text = match args.output.format {
         RunFormat::Human => {
@@ -150,7 +139,7 @@ fn deliver(
         RunFormat::Sarif => format!("{:#}\n", sarif(&report)),
     };
     args.output.deliver(&redaction.of(&text))?;
-    Ok(match run.conclusion(args.severity_threshold) {
+    Ok(match run.conclusion(args.selection.severity_threshold) {
         Conclusion::Broken | Conclusion::Stale => Exit::Findings,
         Conclusion::NotTested => Exit::NotTested,
         Conclusion::Clean => Exit::Clean,

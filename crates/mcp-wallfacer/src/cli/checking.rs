@@ -1,7 +1,7 @@
 //! What `check` and `ci` do alike: a target and an effort in, a finished run with its findings stored out.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use wallfacer_core::findings::rfc3339;
 use wallfacer_core::session::{CheckOptions, check};
@@ -24,7 +24,6 @@ pub struct Asked<'a> {
     pub command: &'static str,
     pub target: &'a TargetArgs,
     pub effort: &'a EffortArgs,
-    pub budget: Duration,
     /// Cases of each tool, where not only the time bounds them.
     pub iterations: Option<usize>,
     pub output: &'a OutputArgs<RunFormat>,
@@ -44,7 +43,7 @@ pub fn perform(asked: &Asked<'_>, config: Option<&Path>) -> Result<Checked, Fail
     let chosen = asked.target.choose(config)?;
     let redaction = Redaction::new(chosen.connector.target().secrets());
     let store = Store::new(&chosen, asked.target, config)?;
-    let mut fuzz = asked.effort.options(&chosen, Some(asked.budget))?;
+    let mut fuzz = asked.effort.options(&chosen)?;
     fuzz.iterations = asked.iterations.unwrap_or(fuzz.iterations);
     fuzz.stored = store.stored_cases();
     fuzz.learned = differential::committed();

@@ -1,7 +1,6 @@
 //! `ci`: the same cases each time, known failures first, held against what was accepted.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use wallfacer_core::findings::{BASELINE_NAME, Baseline};
 use wallfacer_core::summary::Run;
@@ -11,22 +10,20 @@ use super::conclude::conclude;
 use super::effort::EffortArgs;
 use super::output::{OutputArgs, RunFormat, cannot_write};
 use super::target::TargetArgs;
-use super::units;
 use crate::exit::{Exit, Failure, without_number};
 use crate::terminal;
 
+const BUDGET: &str = "The time for the whole run; what it cuts off is told";
+
 /// Test a server the same way each time, and fail on what was not accepted before
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("budget", |budget| budget.default_value("10m").help(BUDGET)))]
 pub struct Args {
     #[command(flatten)]
     target: TargetArgs,
     /// Cases of each tool, at most
     #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Effort")]
     iterations: usize,
-    /// The time for the whole run; what it cuts off is told
-    #[arg(long, value_name = "TIME", value_parser = units::duration, default_value = "10m", help_heading = "Effort")]
-    #[arg(aliases = ["duration", "max-duration", "global-deadline"])]
-    budget: Duration,
     #[command(flatten)]
     effort: EffortArgs,
     /// The findings that are accepted [default: wallfacer-baseline.toml, where it is there]
@@ -42,19 +39,19 @@ pub struct Args {
 pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     args.output.check()?;
     let mut baseline = read_baseline(args.baseline.as_deref())?;
-    let Args { target, effort, budget, iterations, output, .. } = args;
+    let Args { target, effort, iterations, output, .. } = args;
     let iterations = Some(*iterations);
-    let asked = Asked { command: "ci", target, effort, budget: *budget, iterations, output };
+    let asked = Asked { command: "ci", target, effort, iterations, output };
     let Checked { mut run, source, redaction } = perform(&asked, config)?;
     if let Some(reason) = &args.accept {
         accept(&mut baseline, &run, reason, args.baseline.as_deref())?;
     }
     run.hold_against(&baseline);
-    if !args.effort.is_whole() {
+    if !args.effort.selection.is_whole() {
         // What was left out on purpose was not looked for.
         run.stale.clear();
     }
-    conclude(&run, effort.severity_threshold, source, output, &redaction)
+    conclude(&run, effort.selection.severity_threshold, source, output, &redaction)
 }
 
 /// A file that is asked for must be there; the usual one need not.

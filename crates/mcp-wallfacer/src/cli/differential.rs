@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde_json::json;
 use wallfacer_core::findings::rfc3339;
@@ -10,17 +10,15 @@ use wallfacer_core::learn::{Entry, FILE_NAME, Learned};
 use wallfacer_core::plan::{Carrier, Mode};
 use wallfacer_core::session::{FuzzOptions, Taught, against, differential, learn};
 use wallfacer_core::summary::Run;
-use wallfacer_core::target::Severity;
 
 use super::against::AgainstArgs;
 use super::conclude::{conclude, failure};
-use super::fuzz::{globs, severity};
 use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat, cannot_write};
 use super::redaction::Redaction;
+use super::selection::SelectionArgs;
 use super::store::Store;
-use super::target::{Chosen, TargetArgs};
-use super::units;
+use super::target::{Chosen, TargetArgs, settings};
 use crate::exit::{Exit, Failure, without_number};
 use crate::terminal;
 
@@ -43,19 +41,8 @@ pub struct Args {
     /// Cases of each tool, at most
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Effort")]
     iterations: usize,
-    /// Only tools whose name matches
-    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
-    include: Vec<String>,
-    /// No tools whose name matches
-    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
-    exclude: Vec<String>,
-    /// The time for the whole run
-    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Effort")]
-    #[arg(aliases = ["duration", "max-duration", "global-deadline"])]
-    budget: Option<Duration>,
-    /// Findings below this do not fail the run: low, medium, high or critical
-    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
-    severity_threshold: Severity,
+    #[command(flatten)]
+    selection: SelectionArgs,
     #[command(flatten)]
     output: OutputArgs<RunFormat>,
 }
@@ -69,9 +56,9 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         seed: args.seed,
         mode: Mode::Conform,
         iterations: args.iterations,
-        include: globs(&args.include)?,
-        exclude: globs(&args.exclude)?,
-        budget: args.budget,
+        include: args.selection.include()?,
+        exclude: args.selection.exclude()?,
+        budget: args.selection.budget,
         // What a call answers may depend on those before it.
         in_flight: 1,
         destructive: chosen.settings.destructive.clone(),
@@ -127,10 +114,12 @@ fn hold(
 ) -> Result<Exit, Failure> {
     let mut store = Store::new(&chosen, &args.target, config)?;
     let other = args.against.choose(&args.target, &chosen, config)?;
-    let ignored = args.against.ignored(&chosen.settings.ignore)?;
+    let mut configured = Vec::new();
     if let Some(other) = &other {
         store = store.against(other)?;
+        configured = settings(config)?.ignore;
     }
+    let ignored = args.against.ignored(&configured)?;
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(redaction)?;
     let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
@@ -143,7 +132,7 @@ fn hold(
     let mut run = Run::of_step("differential", started, held);
     run.weigh(&chosen.settings);
     store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
-    conclude(&run, args.severity_threshold, chosen.source, &args.output, redaction)
+    conclude(&run, args.selection.severity_threshold, chosen.source, &args.output, redaction)
 }
 
 fn teach(args: &Args, chosen: Chosen, options: &FuzzOptions, redaction: &Redaction) -> Result<Exit, Failure> {

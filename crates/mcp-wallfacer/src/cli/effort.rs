@@ -5,10 +5,9 @@ use std::time::Duration;
 use clap::Args;
 use wallfacer_core::plan::Mode;
 use wallfacer_core::session::FuzzOptions;
-use wallfacer_core::target::Severity;
 
 use super::drift::DriftArgs;
-use super::fuzz::{globs, severity};
+use super::selection::SelectionArgs;
 use super::target::Chosen;
 use crate::exit::Failure;
 
@@ -22,39 +21,32 @@ pub struct EffortArgs {
     /// Same seed, same cases
     #[arg(long, default_value_t = 0, help_heading = "Effort")]
     pub seed: u64,
-    /// Only tools whose name matches
-    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
-    pub include: Vec<String>,
-    /// No tools whose name matches
-    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
-    pub exclude: Vec<String>,
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     /// Servers that run at once
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Effort")]
     pub workers: usize,
     /// Calls in flight on one server
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Effort")]
     pub in_flight: usize,
-    /// Findings below this do not fail the run: low, medium, high or critical
-    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
-    pub severity_threshold: Severity,
     #[command(flatten)]
     pub drift: DriftArgs,
 }
 
 impl EffortArgs {
     /// With malformed frames, and with every kind of argument.
-    pub fn options(&self, chosen: &Chosen, budget: Option<Duration>) -> Result<FuzzOptions, Failure> {
+    pub fn options(&self, chosen: &Chosen) -> Result<FuzzOptions, Failure> {
         Ok(FuzzOptions {
             seed: self.seed,
             mode: Mode::Mixed,
             iterations: MOST_ITERATIONS,
             max_bytes: MAX_BYTES,
-            include: globs(&self.include)?,
-            exclude: globs(&self.exclude)?,
+            include: self.selection.include()?,
+            exclude: self.selection.exclude()?,
             max_tools: None,
             in_flight: self.in_flight,
             workers: self.workers,
-            budget,
+            budget: self.selection.budget,
             overtime: Duration::ZERO,
             protocol_frames: true,
             destructive: chosen.settings.destructive.clone(),
@@ -62,10 +54,5 @@ impl EffortArgs {
             learned: None,
             feedback: None,
         })
-    }
-
-    /// Whether the whole server is meant.
-    pub fn is_whole(&self) -> bool {
-        self.include.is_empty() && self.exclude.is_empty()
     }
 }

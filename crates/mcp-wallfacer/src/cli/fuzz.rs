@@ -5,12 +5,10 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::ValueEnum;
-use globset::{Glob, GlobSet, GlobSetBuilder};
 use wallfacer_core::findings::{FindingId, merge, rfc3339};
 use wallfacer_core::plan::Mode;
 use wallfacer_core::session::{FuzzOptions, foresee, fuzz};
 use wallfacer_core::summary::{Fuzzed, Note, Run};
-use wallfacer_core::target::Severity;
 
 use super::conclude::{conclude, failure};
 use super::differential;
@@ -19,6 +17,7 @@ use super::feedback::FeedbackArgs;
 use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat};
 use super::redaction::Redaction;
+use super::selection::SelectionArgs;
 use super::store::Store;
 use super::target::TargetArgs;
 use super::units;
@@ -41,18 +40,11 @@ pub struct Args {
     /// Which arguments are tried
     #[arg(long, value_enum, default_value = "mixed", help_heading = "Effort")]
     mode: ModeArg,
-    /// Only tools whose name matches
-    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
-    include: Vec<String>,
-    /// No tools whose name matches
-    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
-    exclude: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// So many tools at most
     #[arg(long, value_name = "N", help_heading = "Effort")]
     max_tools: Option<usize>,
-    /// The time for the whole run
-    #[arg(long, value_name = "TIME", value_parser = units::duration, aliases = ["duration", "max-duration", "global-deadline"], help_heading = "Effort")]
-    budget: Option<Duration>,
     /// Servers that run at once
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Effort")]
     workers: usize,
@@ -68,9 +60,6 @@ pub struct Args {
     /// Exit with 3 where a tool was left out, or none of its valid calls succeeded
     #[arg(long, help_heading = "Effort")]
     coverage_strict: bool,
-    /// Findings below this do not fail the run: low, medium, high or critical
-    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
-    severity_threshold: Severity,
     /// Show what would be called, and call nothing
     #[arg(long, help_heading = "Effort")]
     dry_run: bool,
@@ -111,12 +100,12 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         },
         iterations: args.iterations,
         max_bytes: args.max_bytes,
-        include: globs(&args.include)?,
-        exclude: globs(&args.exclude)?,
+        include: args.selection.include()?,
+        exclude: args.selection.exclude()?,
         max_tools: args.max_tools,
         in_flight: args.in_flight,
         workers: args.workers,
-        budget: args.budget,
+        budget: args.selection.budget,
         overtime: Duration::ZERO,
         protocol_frames: args.protocol_frames,
         destructive: chosen.settings.destructive.clone(),
@@ -139,7 +128,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         options.seed = args.seed.wrapping_add(number);
         // Each run has an equal share of the time that is left.
         let share = |budget: Duration| budget.saturating_sub(begun.elapsed()) / (args.runs - number) as u32;
-        options.budget = args.budget.map(share);
+        options.budget = args.selection.budget.map(share);
         runs.push(fuzz(chosen.connector.clone(), &options, &mut keeping));
         if runs.last().is_some_and(Result::is_err) {
             break;
@@ -153,7 +142,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     run.took = begun.elapsed();
     run.weigh(&chosen.settings);
     store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
-    let exit = conclude(&run, args.severity_threshold, chosen.source, &args.output, &redaction)?;
+    let exit = conclude(&run, args.selection.severity_threshold, chosen.source, &args.output, &redaction)?;
     Ok(if exit == Exit::Clean && args.coverage_strict && has_gaps(&run) { Exit::NotTested } else { exit })
 }
 
@@ -188,20 +177,4 @@ fn together(started: String, runs: Vec<Fuzzed>, aggregate: bool) -> Run {
 
 fn has_gaps(run: &Run) -> bool {
     !run.not_tested.is_empty() || run.tools.values().any(|tool| tool.valid_completed == 0)
-}
-
-pub(super) fn severity(text: &str) -> Result<Severity, String> {
-    Severity::parse(text)
-        .ok_or_else(|| format!("`{text}` is no severity; write low, medium, high or critical"))
-}
-
-pub(super) fn globs(patterns: &[String]) -> Result<Option<GlobSet>, Failure> {
-    if patterns.is_empty() {
-        return Ok(None);
-    }
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        set.add(Glob::new(pattern).map_err(|error| Failure::usage(&error))?);
-    }
-    set.build().map(Some).map_err(|error| Failure::usage(&error))
 }

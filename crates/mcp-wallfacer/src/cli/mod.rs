@@ -26,6 +26,7 @@ mod papers;
 mod property;
 mod redaction;
 mod replay;
+mod selection;
 mod store;
 mod suggest;
 mod target;

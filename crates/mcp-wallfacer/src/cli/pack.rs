@@ -308,20 +308,20 @@ fn test(
         }
     };
     output.deliver(&text)?;
-    let is_met = |outcome: &FixtureOutcome| outcome.result == FixtureResult::Met;
-    let all_met = tested.iter().flat_map(|(_, outcomes)| outcomes).all(is_met);
+    let all_met = tested.iter().flat_map(|(_, outcomes)| outcomes).all(|outcome| missed(outcome).is_none());
     Ok(if all_met { Exit::Clean } else { Exit::Findings })
 }
 
 fn told(name: &str, outcomes: &[FixtureOutcome]) -> String {
-    let missed: Vec<_> = outcomes.iter().filter_map(|outcome| Some((outcome, missed(outcome)?))).collect();
-    let met = outcomes.len() - missed.len();
+    let met = outcomes.iter().filter(|outcome| outcome.result == FixtureResult::Met).count();
     let mut text = match outcomes.len() {
         0 => format!("{name}: no fixtures\n"),
         all => format!("{name}: {met} of {all} fixtures hold\n"),
     };
-    for (outcome, why) in missed {
-        text.push_str(&format!("  {} / {}: {why}\n", outcome.rule, outcome.fixture));
+    for outcome in outcomes {
+        if let Some(why) = missed(outcome).or_else(|| mute(outcome)) {
+            text.push_str(&format!("  {} / {}: {why}\n", outcome.rule, outcome.fixture));
+        }
     }
     text
 }
@@ -330,8 +330,10 @@ fn told_json(name: &str, outcomes: &[FixtureOutcome]) -> Value {
     let fixtures: Vec<_> = outcomes
         .iter()
         .map(|outcome| {
-            let why = missed(outcome);
-            json!({ "rule": outcome.rule, "fixture": outcome.fixture, "holds": why.is_none(), "why": why })
+            let (missed, mute) = (missed(outcome), mute(outcome));
+            let holds = mute.is_none().then_some(missed.is_none());
+            let why = missed.or(mute);
+            json!({ "rule": outcome.rule, "fixture": outcome.fixture, "holds": holds, "why": why })
         })
         .collect();
     json!({ "name": name, "fixtures": fixtures })
@@ -339,7 +341,7 @@ fn told_json(name: &str, outcomes: &[FixtureOutcome]) -> Value {
 
 fn missed(outcome: &FixtureOutcome) -> Option<String> {
     match &outcome.result {
-        FixtureResult::Met => None,
+        FixtureResult::Met | FixtureResult::Mute(_) => None,
         FixtureResult::Missed { expected, observed } => {
             let why = match observed {
                 wallfacer_rules::Verdict::Holds => String::new(),
@@ -350,6 +352,14 @@ fn missed(outcome: &FixtureOutcome) -> Option<String> {
             Some(format!("expected {}, got {}{why}", expected.name(), observed.word()))
         }
         FixtureResult::Impossible(why) => Some(why.clone()),
+    }
+}
+
+/// A fixture that neither holds nor fails: what its rule looks at could not be written down before version 4.
+fn mute(outcome: &FixtureOutcome) -> Option<String> {
+    match &outcome.result {
+        FixtureResult::Mute(why) => Some(format!("says nothing: {why}; with version 4 it can be given")),
+        _ => None,
     }
 }
 

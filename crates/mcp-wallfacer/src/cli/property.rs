@@ -2,25 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde_json::Value;
 use wallfacer_core::findings::rfc3339;
 use wallfacer_core::session::{FuzzOptions, PropertyOptions, RuleSet, property};
 use wallfacer_core::summary::Run;
-use wallfacer_core::target::Severity;
 use wallfacer_rules::{Rules, Shelf};
 
 use super::behave::noise;
 use super::conclude::{conclude, failure};
-use super::fuzz::{globs, severity};
 use super::keeping::Keeping;
 use super::output::{OutputArgs, RunFormat};
 use super::pack::{self, ParameterArgs};
 use super::redaction::Redaction;
+use super::selection::SelectionArgs;
 use super::store::Store;
 use super::target::{TargetArgs, working_directory};
-use super::units;
 use crate::exit::{Exit, Failure, without_number};
 use crate::terminal;
 
@@ -45,19 +43,8 @@ pub struct Args {
     /// Same seed, same inputs
     #[arg(long, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
-    /// Only tools whose name matches
-    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
-    include: Vec<String>,
-    /// No tools whose name matches
-    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
-    exclude: Vec<String>,
-    /// The time for the whole run
-    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Effort")]
-    #[arg(aliases = ["duration", "max-duration", "global-deadline"])]
-    budget: Option<Duration>,
-    /// Findings below this do not fail the run: low, medium, high or critical
-    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
-    severity_threshold: Severity,
+    #[command(flatten)]
+    selection: SelectionArgs,
     #[command(flatten)]
     output: OutputArgs<RunFormat>,
 }
@@ -70,11 +57,11 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     let store = Store::new(&chosen, &args.target, config)?;
     let effort = FuzzOptions {
         seed: args.seed,
-        include: globs(&args.include)?,
-        exclude: globs(&args.exclude)?,
+        include: args.selection.include()?,
+        exclude: args.selection.exclude()?,
         // A rule may be about how long a call takes, or what it changes.
         in_flight: 1,
-        budget: args.budget,
+        budget: args.selection.budget,
         destructive: chosen.settings.destructive.clone(),
         ..FuzzOptions::default()
     };
@@ -94,7 +81,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     let mut run = Run::of_step("property", started, tried);
     run.weigh(&chosen.settings);
     store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
-    conclude(&run, args.severity_threshold, chosen.source, &args.output, &redaction)
+    conclude(&run, args.selection.severity_threshold, chosen.source, &args.output, &redaction)
 }
 
 impl Args {

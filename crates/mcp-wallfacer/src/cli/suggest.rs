@@ -10,11 +10,9 @@ use wallfacer_rules::{ToolShape, show_suggestions, suggest, suggestions_as_json,
 use super::output::OutputArgs;
 use super::redaction::Redaction;
 use super::runtime;
-use super::target::{Chosen, TargetArgs, working_directory};
+use super::target::{Chosen, TargetArgs, config_path};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-
-const CONFIG: &str = "wallfacer.toml";
 
 /// Show which rule packs fit a server, and why
 #[derive(Debug, clap::Args)]
@@ -82,8 +80,7 @@ pub fn look<F: ValueEnum + Send + Sync + 'static>(
 
 /// Adds tables at the end: nothing that stands in the file is touched.
 fn write(tables: &str, config: Option<&Path>) -> Result<(), Failure> {
-    let path = config
-        .map_or_else(|| working_directory().map(|here| here.join(CONFIG)), |path| Ok(path.to_owned()))?;
+    let path = config_path(config)?;
     let cannot =
         |error: &dyn std::fmt::Display| super::output::cannot_write(&format!("`{}`", path.display()), error);
     let before = match fs::read_to_string(&path) {

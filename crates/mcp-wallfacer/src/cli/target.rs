@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use wallfacer_core::session::RuleSet;
-use wallfacer_core::target::{FileConfig, Flags, Settings, Surroundings, resolve};
+use wallfacer_core::target::{CONFIG_NAME, FileConfig, Flags, Settings, Surroundings, resolve};
 use wallfacer_core::wire::Connector;
 use wallfacer_rules::Rules;
 
@@ -221,11 +221,21 @@ impl TargetArgs {
 
 /// What the configuration says beyond the target.
 pub fn settings(config: Option<&Path>) -> Result<Settings, Failure> {
+    let file = file(config)?.map(|file| file.settings);
+    file.map_or_else(|| working_directory().map(|here| Settings::new(&here)), Ok)
+}
+
+/// Where the configuration is, or would be looked for first.
+pub fn config_path(config: Option<&Path>) -> Result<PathBuf, Failure> {
+    let file = file(config)?.map(|file| file.path);
+    file.map_or_else(|| working_directory().map(|here| here.join(CONFIG_NAME)), Ok)
+}
+
+fn file(config: Option<&Path>) -> Result<Option<FileConfig>, Failure> {
     let here = working_directory()?;
     let home = environment::home();
     let around = Surroundings { directory: &here, home: home.as_deref(), variable: &environment::variable };
-    let file = FileConfig::find(config, &around)?;
-    Ok(file.map_or_else(|| Settings::new(&here), |file| file.settings))
+    Ok(FileConfig::find(config, &around)?)
 }
 
 pub fn working_directory() -> Result<PathBuf, Failure> {

@@ -1,8 +1,12 @@
 //! `differential`: what is learned of one version is held against the next.
 
-use crate::world::{World, assert_shown, fixture};
+use std::collections::BTreeSet;
 
-fn differential(world: &World, more: &[&str], server: &[&str]) -> crate::world::Outcome {
+use serde_json::{Value, json};
+
+use crate::world::{Outcome, World, assert_shown, fixture};
+
+fn differential(world: &World, more: &[&str], server: &[&str]) -> Outcome {
     let fixture = fixture();
     world.run(&[&["differential"], more, &["--", &fixture], server].concat())
 }
@@ -137,4 +141,152 @@ fn what_cannot_be_compared_is_said_before_anything_is_started() {
         })
         .collect();
     assert_shown("differential_bad_against", told.join("\n"));
+}
+
+#[test]
+fn a_disagreement_is_made_smaller_with_both_servers() {
+    let world = World::new();
+    let other = format!("'{}' change another-value --fixed", fixture());
+    let found =
+        differential(&world, &["--against", &other, "--format", "json"], &["change", "another-value"]).json();
+    let id = found["findings"][0]["id"].as_str().unwrap();
+    let sent = |world: &World| {
+        let stored = world.run(&["corpus", "show", id, "--format", "json"]).json();
+        stored["repro"]["replayable"]["case"]["steps"][0]["call"]["params"]["arguments"].clone()
+    };
+    assert_eq!(sent(&world), json!({ "day": 1 }));
+    let file = format!(".wallfacer/corpus/water_level/{id}.json");
+    let mut stored: Value = serde_json::from_str(&world.read(&file)).unwrap();
+    stored["repro"]["replayable"]["case"]["steps"][0]["call"]["params"]["arguments"]["day"] = json!(30);
+    let world = world.with(&file, &stored.to_string());
+    assert_eq!(sent(&world), json!({ "day": 30 }));
+    let smaller = world.run(&["corpus", "minimize", id, "--trust", "--format", "json"]);
+    assert_eq!((smaller.code, &smaller.json()["verdict"]), (Some(0), &"smaller".into()), "{smaller}");
+    assert_eq!(sent(&world), json!({ "day": 1 }));
+    let same = world.run(&[
+        "corpus",
+        "minimize",
+        id,
+        "--trust",
+        "--",
+        &fixture(),
+        "change",
+        "another-value",
+        "--fixed",
+    ]);
+    assert!(same.code == Some(0) && same.stdout.contains("FIXED"), "{same}");
+}
+
+#[test]
+fn a_wrong_place_of_the_configuration_is_shown_where_it_stands() {
+    let world = World::new().with("wallfacer.toml", "[differential]\nignore = [\"$..id\", \"updated_at\"]\n");
+    let outcome = world.run(&["differential", "--against", "node server.js", "--demo"]);
+    outcome.assert_fails(2);
+    assert_shown("differential_bad_ignore", outcome);
+}
+
+/// A server with these tools that gives the same answer to each call.
+fn scripted(world: World, tools: &Value, answer: &Value) -> World {
+    world.with("script.json", &json!({ "tools": tools, "answers": [answer] }).to_string())
+}
+
+fn held(world: &World, more: &[&str]) -> Outcome {
+    let script = world.here().join("script.json");
+    let server = ["rule", "as-written", "--script", script.to_str().unwrap()];
+    differential(world, &[&["--iterations", "3"], more].concat(), &server)
+}
+
+fn promising(name: &str) -> Value {
+    let promised = json!({ "type": "object", "required": ["total"] });
+    json!({ "name": name, "description": "Counts.", "inputSchema": { "type": "object" }, "outputSchema": promised })
+}
+
+#[test]
+fn every_tool_that_breaks_its_promise_is_one_finding_whose_details_hold_the_answer() {
+    let answer = json!({ "content": [], "structuredContent": { "sum": 1 } });
+    let world = scripted(World::new(), &json!([promising("count"), promising("tally")]), &answer);
+    let outcome = held(&world, &["--format", "json"]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let document = outcome.json();
+    let findings = document["findings"].as_array().unwrap();
+    assert!(findings.iter().all(|finding| finding["kind"]["type"] == "schema_violation"), "{outcome}");
+    let told: BTreeSet<&str> = findings.iter().map(|finding| finding["message"].as_str().unwrap()).collect();
+    let broken = "breaks its schema: \"total\" is a required property";
+    let wanted = ["count", "tally"].map(|tool| format!("the output of `{tool}` {broken}"));
+    assert_eq!(told, wanted.iter().map(String::as_str).collect());
+    assert_eq!(findings[0]["evidence"][0]["text"], "{\"sum\":1}");
+}
+
+#[test]
+fn severities_of_the_configuration_hold_for_broken_promises_and_decide_the_exit() {
+    let answer = json!({ "content": [], "structuredContent": { "sum": 1 } });
+    let world = scripted(World::new(), &json!([promising("count")]), &answer);
+    let world = world.with("wallfacer.toml", "[severity]\nschema_violation = \"low\"\n");
+    let outcome = held(&world, &["--format", "json"]);
+    assert_eq!(
+        (outcome.code, &outcome.json()["findings"][0]["severity"]),
+        (Some(0), &"low".into()),
+        "{outcome}"
+    );
+    let world = world.with("wallfacer.toml", "[severity]\nschema_violation = \"critical\"\n");
+    let outcome = held(&world, &["--severity-threshold", "critical"]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+}
+
+#[test]
+fn an_answer_that_is_an_error_promises_nothing() {
+    let answer =
+        json!({ "isError": true, "content": [{ "type": "text", "text": "There is nothing to count." }] });
+    let outcome = held(&scripted(World::new(), &json!([promising("count")]), &answer), &["--format", "json"]);
+    assert_eq!(outcome.json()["findings"], json!([]), "{outcome}");
+}
+
+#[test]
+fn a_schema_that_cannot_be_used_is_told_and_is_no_finding() {
+    let mut tool = promising("count");
+    tool["outputSchema"]["type"] = json!("objekt");
+    let answer = json!({ "content": [], "structuredContent": { "sum": 1 } });
+    let outcome = held(&scripted(World::new(), &json!([tool]), &answer), &["--format", "json"]);
+    let document = outcome.json();
+    assert_eq!(document["findings"], json!([]), "{outcome}");
+    let told = document["not_tested"].as_array().unwrap().iter();
+    let why = told.clone().find(|not| not["what"] == "the answers of count").map(|not| &not["why"]);
+    assert!(why.is_some_and(|why| why.as_str().unwrap().starts_with("its output schema cannot be used")));
+}
+
+#[test]
+fn what_looks_destructive_is_left_out_and_named_unless_it_is_allowed() {
+    let answer = json!({ "content": [], "structuredContent": { "sum": 1 } });
+    let tools = json!([promising("count"), promising("delete_count")]);
+    let world = scripted(World::new(), &tools, &answer);
+    let found = |world: &World| {
+        let outcome = held(world, &["--sandbox", "off", "--format", "json"]);
+        let document = outcome.json();
+        let tools: BTreeSet<String> = document["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|finding| finding["tool"].as_str().unwrap().to_owned())
+            .collect();
+        (tools, document["not_tested"].to_string())
+    };
+    let (tools, untested) = found(&world);
+    assert_eq!(tools, BTreeSet::from(["count".to_owned()]));
+    assert!(untested.contains("delete_count"), "{untested}");
+    let world = world.with("wallfacer.toml", "[allow_destructive]\ntools = [\"^delete_count$\"]\n");
+    assert_eq!(found(&world).0.len(), 2);
+}
+
+#[test]
+fn a_server_that_ends_on_a_call_is_a_finding_and_the_other_tools_are_still_held() {
+    let world = World::new();
+    let outcome = differential(&world, &["--format", "json"], &["flaw", "crash-on-every-call"]);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let document = outcome.json();
+    let kinds: Vec<&Value> =
+        document["findings"].as_array().unwrap().iter().map(|finding| &finding["kind"]["type"]).collect();
+    assert_eq!(kinds, ["crash"]);
+    let tools = document["tools"].as_object().unwrap();
+    let worked = tools.values().filter(|tool| tool["valid_completed"].as_u64() > Some(0)).count();
+    assert!(tools.len() > 1 && worked == tools.len() - 1, "{}", document["tools"]);
 }

@@ -4,18 +4,12 @@ use crate::world::{World, fixture};
 
 #[test]
 fn a_server_that_does_more_than_it_did_is_told_item_by_item() {
-    let world = World::new();
     let server = fixture();
-    let honest = ["--", &server, "behaviour", "leaky-notes", "--fixed"];
-    let leaky = ["--", &server, "behaviour", "leaky-notes"];
-    let written = world.run(&[&["lock"], &honest[..]].concat());
-    assert_eq!(written.code, Some(0), "{written}");
-    let first = std::fs::read_to_string(world.here().join("wallfacer.lock")).unwrap();
-    if wallfacer_fixtures::require("observation", first.contains("\"startup\": [").then_some(())).is_none() {
-        return;
-    }
+    let (honest, leaky) = (notes(&server, true), notes(&server, false));
+    let Some(world) = locked(&honest) else { return };
+    let first = world.read("wallfacer.lock");
     world.run(&[&["lock", "--seed", "7"], &honest[..]].concat());
-    let second = std::fs::read_to_string(world.here().join("wallfacer.lock")).unwrap();
+    let second = world.read("wallfacer.lock");
     assert_eq!(first, second, "a lock does not depend on the seed");
     let same = world.run(&[&["lock", "--check"], &honest[..]].concat());
     assert_eq!(same.code, Some(0), "{same}");
@@ -38,16 +32,9 @@ fn what_is_not_there_cannot_be_compared_with() {
 
 #[test]
 fn every_run_beside_a_lock_tells_what_is_other_than_it_says() {
-    let world = World::new();
     let server = fixture();
-    let honest = ["--", &server, "behaviour", "leaky-notes", "--fixed"];
-    let leaky = ["--", &server, "behaviour", "leaky-notes"];
-    let written = world.run(&[&["lock"], &honest[..]].concat());
-    assert_eq!(written.code, Some(0), "{written}");
-    let lock = std::fs::read_to_string(world.here().join("wallfacer.lock")).unwrap();
-    if wallfacer_fixtures::require("observation", lock.contains("\"startup\": [").then_some(())).is_none() {
-        return;
-    }
+    let (honest, leaky) = (notes(&server, true), notes(&server, false));
+    let Some(world) = locked(&honest) else { return };
     let same = world.run(&[&["behave"], &honest[..]].concat());
     assert_eq!(same.code, Some(0), "{same}");
     for command in [&["behave"][..], &["ci", "--iterations", "4"]] {
@@ -72,13 +59,11 @@ fn every_run_beside_a_lock_tells_what_is_other_than_it_says() {
 fn a_tool_that_says_something_else_is_drift_where_nobody_watches_too() {
     let world = World::new();
     let server = fixture();
-    let target = ["--sandbox", "off", "--", &server, "behaviour", "leaky-notes", "--fixed"];
+    let target = [&["--sandbox", "off"], &notes(&server, true)[..]].concat();
     world.run(&[&["lock"], &target[..]].concat());
-    let file = world.here().join("wallfacer.lock");
-    let lock = std::fs::read_to_string(&file).unwrap();
-    let mut before: serde_json::Value = serde_json::from_str(&lock).unwrap();
+    let mut before: serde_json::Value = serde_json::from_str(&world.read("wallfacer.lock")).unwrap();
     before["tools"]["format_note"]["description"] = "Something else.".into();
-    std::fs::write(world.here().join("other.lock"), before.to_string()).unwrap();
+    let world = world.with("other.lock", &before.to_string());
     let same = world.run(&[&["check", "--budget", "4s", "--format", "json"], &target[..]].concat());
     assert_eq!(drift(&same.json()), Vec::<String>::new());
     let changed = world.run(
@@ -98,6 +83,21 @@ fn a_lock_that_is_asked_for_must_be_there() {
     let outcome = World::new().run(&["behave", "--lock", "none.lock", "--demo"]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
     assert!(outcome.stderr.contains("cannot read the lock file `none.lock`: No such file"), "{outcome}");
+}
+
+/// A server that takes notes, and sends them away unless it is the honest one.
+fn notes(server: &str, honest: bool) -> Vec<&str> {
+    ["--", server, "behaviour", "leaky-notes"].into_iter().chain(honest.then_some("--fixed")).collect()
+}
+
+/// Where the lock of a server lies; none where the machine does not let what it does be seen.
+fn locked(server: &[&str]) -> Option<World> {
+    let world = World::new();
+    let written = world.run(&[&["lock"], server].concat());
+    assert_eq!(written.code, Some(0), "{written}");
+    let is_seen = world.read("wallfacer.lock").contains("\"startup\": [");
+    wallfacer_fixtures::require("observation", is_seen.then_some(()))?;
+    Some(world)
 }
 
 /// Each drift, by what it is about.

@@ -83,6 +83,20 @@ fn a_fixture_that_does_not_hold_is_told() {
 }
 
 #[test]
+fn a_fixture_that_cannot_say_what_its_rule_looks_at_says_nothing_and_fails_nothing() {
+    let pack = "version: 2\nfor_each_tool:\n  - name: \"r.{{tool_name}}\"\n    where: {}\n    apply:\n      \
+                input: schema_valid\n      assert: [{ kind: not, assertion: { kind: matches_regex, path: \
+                $.tool.description, pattern: x } }]\n      test_fixtures: [{ name: an answer, response: {}, expect: \
+                pass }]\ninvariants: []\n";
+    let world = World::new().with("packs/own.yaml", pack);
+    let outcome = world.run(&["pack", "test"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert_shown("pack_test_mute", &outcome);
+    let told = json(&world.run(&["pack", "test", "--format", "json"]).stdout);
+    assert_eq!(told["packs"][0]["fixtures"][0]["holds"], Value::Null);
+}
+
+#[test]
 fn a_new_pack_holds_on_its_fixtures_and_is_not_written_over() {
     let world = World::new();
     world.run(&["pack", "init", "mine"]).assert_succeeds();

@@ -64,6 +64,22 @@ fn suggestions_are_told_with_reasons_and_written_where_they_load() {
 }
 
 #[test]
+fn suggestions_go_into_the_configuration_of_the_project_and_their_packs_hold_the_server_to_them() {
+    let world = World::new().with("wallfacer.toml", "[output]\ncorpus_dir = \"found\"\n").with("sub/a", "");
+    let mut command = world.command(&["suggest", "--demo", "--write"]);
+    command.current_dir(world.here().join("sub"));
+    let written = world.finish(command);
+    assert_eq!(written.code, Some(0), "{written}");
+    assert!(!world.files().contains("sub/wallfacer.toml"), "{written}");
+    assert!(world.read("wallfacer.toml").contains("[packs."), "{written}");
+    let (_, typed) = written.stdout.rsplit_once("wallfacer property ").expect("it tells how to go on");
+    let packs: Vec<&str> = typed.split_whitespace().collect();
+    let tried =
+        world.run(&[&["property", "--demo", "--budget", "10s", "--format", "json"], &packs[..]].concat());
+    assert!(tried.json()["summary"]["calls"].as_u64() > Some(0), "{tried}");
+}
+
+#[test]
 fn coverage_tells_which_tools_are_reached() {
     let world = World::new();
     let all = world.run(&["coverage", "--demo", "--strict"]);

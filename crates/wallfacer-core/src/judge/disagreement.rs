@@ -6,8 +6,9 @@ use super::charge::Charge;
 use super::checks::reply;
 use crate::catalogue::Tool;
 use crate::findings::{Cause, Kind};
-use crate::learn::{Pattern, Place, differences, meaning};
+use crate::learn::{differences, meaning};
 use crate::observe::{Answer, Observation};
+use crate::place::{Pattern, Place};
 use crate::run::Recording;
 use crate::wire::shortened;
 

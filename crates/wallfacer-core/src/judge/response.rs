@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use super::checks::reply;
 use crate::observe::{Answer, Seen};
 use crate::run::Taken;
-use crate::wire::{Outcome, sample};
+use crate::wire::{Outcome, sample, shortened};
+
+/// Letters of a name that are told.
+const SHOWN: usize = 80;
 
 /// None where there is nothing to judge: a death, a silence, or bytes that are no answer.
 pub fn response(taken: &Taken, seen: &Seen) -> Option<Value> {
@@ -13,6 +16,16 @@ pub fn response(taken: &Taken, seen: &Seen) -> Option<Value> {
         Answer::Completed | Answer::ToolError => reply::message(taken)?.result(),
         Answer::Rejected { code } | Answer::Failed { code } => Some(refusal(taken, code)),
         Answer::Malformed | Answer::Silent | Answer::NotAwaited | Answer::Gone { .. } => None,
+    }
+}
+
+/// Why there is nothing to judge, after a call of this tool.
+pub fn unanswered(tool: &str, answer: &Answer) -> String {
+    let tool = shortened(tool, SHOWN);
+    match answer {
+        Answer::Gone { .. } => format!("the server ended instead of answering `{tool}`"),
+        Answer::Malformed => format!("what came for `{tool}` is no valid answer"),
+        _ => format!("`{tool}` did not answer in time"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::place::Place;
+use crate::place::Place;
 
 /// Differences that are told of two values; more say no more.
 const MAX_DIFFERENCES: usize = 64;

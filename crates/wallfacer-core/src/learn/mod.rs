@@ -5,12 +5,10 @@ mod answers;
 mod canonical;
 mod differ;
 mod file;
-mod place;
 mod shape;
 
 pub use answers::{Answers, Sight, answer};
 pub use canonical::{meaning, sorted};
 pub use differ::{Difference, differences};
 pub use file::{BadLearned, Entry, FILE_NAME, Form, Learned};
-pub use place::{BadPattern, Pattern, Place};
 pub use shape::Shape;

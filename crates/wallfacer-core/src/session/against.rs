@@ -15,7 +15,7 @@ use super::suspicion::Suspicion;
 use crate::event::{Event, Listener};
 use crate::findings::{Cause, Reproduced};
 use crate::judge::{Charge, Context, Reply, disagreements};
-use crate::learn::Pattern;
+use crate::place::Pattern;
 use crate::plan::{Case, Planner, Step, with_arguments};
 use crate::summary::Fuzzed;
 use crate::target::Destructive;

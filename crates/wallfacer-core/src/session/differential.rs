@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::campaign::{Campaign, Field};
 use super::fuzz::{CANARY, FuzzError, FuzzOptions, canary, look};
 use crate::event::{Event, Listener};
-use crate::judge::{Context, Secrets};
+use crate::judge::{Context, Output, Secrets};
 use crate::learn::Learned;
 use crate::plan::{Case, Measure};
 use crate::run::{Patience, Runner};
@@ -141,10 +141,15 @@ fn tell_news(campaign: &mut Campaign<'_>, context: &Context, known: &Learned, se
 /// Says of which tools nothing is known that answers could be held against.
 fn tell_unheld(campaign: &mut Campaign<'_>, context: &Context) {
     for name in campaign.chosen_names() {
-        let declares = context.tools.get(&name).is_some_and(|facts| facts.output.is_some());
-        if !declares && !context.habits.contains_key(&name) {
-            let what = format!("the answers of {name}");
-            campaign.leave_out(&what, "no output schema is declared, and none was learned");
-        }
+        let declared = context.tools.get(&name).and_then(|facts| facts.output.as_ref());
+        let why = match declared {
+            Some(Output::Compiled(_)) => continue,
+            Some(Output::Unusable(why)) => {
+                format!("its output schema cannot be used: {}", shortened(why, SHOWN))
+            }
+            None if context.habits.contains_key(&name) => continue,
+            None => "no output schema is declared, and none was learned".to_owned(),
+        };
+        campaign.leave_out(&format!("the answers of {name}"), &why);
     }
 }

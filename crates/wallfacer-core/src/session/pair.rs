@@ -3,8 +3,8 @@
 use super::fuzz::{CANARY, canary, look};
 use crate::catalogue::{Catalogue, Tool};
 use crate::judge::{Charge, Reply, disagreements, listed_disagreements};
-use crate::learn::Pattern;
 use crate::observe::{Answer, observe};
+use crate::place::Pattern;
 use crate::plan::{Case, Measure, held_back};
 use crate::run::{Patience, Recording, Runner};
 use crate::target::{Destructive, Version};

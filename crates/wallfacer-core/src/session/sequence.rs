@@ -6,7 +6,7 @@ use wallfacer_rules::{Client, Context as Facts, Sequence, Step as Written, Steps
 
 use super::attempt::Attempt;
 use crate::findings::Kind;
-use crate::judge::{Context, Failure, response, sequence_charge, weigh};
+use crate::judge::{Context, Failure, response, sequence_charge, unanswered, weigh};
 use crate::observe::{observe, see};
 use crate::plan::{Case, Step};
 use crate::run::{Patience, Recording, Runner, Taken};
@@ -19,10 +19,8 @@ const MAX_CALLS: usize = 100_000;
 enum Went {
     Well,
     Wrong(Failure),
-    /// Nothing can be said of what comes after.
+    /// Nothing can be said of what comes after. A server that is gone or silent is a finding by itself.
     Unknown(String),
-    /// The server is gone or silent, or its answer is none: that is a finding by itself.
-    Fatal,
 }
 
 /// Plays a sequence from its beginning.
@@ -60,7 +58,6 @@ pub(super) async fn play(
             judgement.charges.push(sequence_charge(sequence, &failure));
         }
         Went::Unknown(why) => judgement.unknown = Some(why),
-        Went::Fatal => judgement.unknown = Some("it did not come to its end".to_owned()),
         Went::Well => {}
     }
     Ok(Attempt { seen, judgement, played: Some(played) })
@@ -111,7 +108,7 @@ impl Player<'_> {
                     let why = format!("no answer came within {limit:?}");
                     Went::Wrong(Failure { index, why, answer: None })
                 }
-                None => Went::Fatal,
+                None => Went::Unknown(unanswered(&step.call, &seen.answer)),
             });
         };
         let facts = Facts {

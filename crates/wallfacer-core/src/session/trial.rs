@@ -12,7 +12,7 @@ use super::property::marker;
 use crate::catalogue::{Catalogue, discover};
 use crate::findings::{Finding, FindingId, Kind, Origin};
 use crate::judge::{Charge, Context, Secrets};
-use crate::learn::Pattern;
+use crate::place::Pattern;
 use crate::plan::{Case, Intent, Measure, held_back};
 use crate::run::{Patience, Runner};
 use crate::target::{Destructive, Protocol, Timeouts};

@@ -1,6 +1,7 @@
 //! What a configuration says beyond the target: where findings go, how they weigh, what may be called.
 
 use super::severity::{Severity, SeverityKey};
+use crate::place::Pattern;
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,8 +27,8 @@ pub struct Settings {
     pub noise_files: Vec<PathBuf>,
     /// Parameters by pack, then by name.
     pub packs: BTreeMap<String, BTreeMap<String, String>>,
-    /// Places of results that may differ between two servers, as written.
-    pub ignore: Vec<String>,
+    /// Places of results that may differ between two servers.
+    pub ignore: Vec<Pattern>,
 }
 
 /// What the user has to say on which tools destroy something.

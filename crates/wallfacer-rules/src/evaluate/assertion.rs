@@ -12,6 +12,7 @@ use crate::assertion::{Assertion, Claim, Operand, Relation, Type};
 use crate::draft::NOT_PLANTED;
 use crate::path::{Path, Root};
 use crate::schema::Schema;
+use regex::{NoExpand, Regex};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -79,10 +80,11 @@ fn decide(claim: &Claim, scope: &Scope<'_>) -> Result<Outcome, Outcome> {
         Claim::Compare { path, relation, bound } => compared(path, *relation, bound, scope)?,
         Claim::Length { path, relation, bound } => length(path, *relation, bound, scope)?,
         Claim::IsType { path, wanted } => is_type(path, *wanted, scope)?,
-        Claim::MatchesRegex { path, pattern } => {
+        Claim::MatchesRegex { path, pattern, except } => {
             let found = first(path, scope)?;
             scope.budget.spend(found.as_str().map_or(0, str::len) / BYTES_PER_STEP)?;
-            holds_if(found.as_str().is_some_and(|text| pattern.is_match(text)), || {
+            let matches = |text: &str| pattern.is_match(&without(text, except.as_deref()));
+            holds_if(found.as_str().is_some_and(matches), || {
                 format!("`{path}` is {}, expected text that matches /{pattern}/", show(found))
             })
         }
@@ -216,6 +218,11 @@ fn is_type(path: &Path, wanted: Type, scope: &Scope<'_>) -> Result<Outcome, Outc
     }))
 }
 
+/// A text but for what may stand in it.
+fn without<'t>(text: &'t str, except: Option<&Regex>) -> Cow<'t, str> {
+    except.map_or(Cow::Borrowed(text), |except| except.replace_all(text, NoExpand("")))
+}
+
 fn matches_schema(path: &Path, schema: &Schema, scope: &Scope<'_>) -> Result<Outcome, Outcome> {
     let found = first(path, scope)?;
     scope.budget.spend_for(found)?;
@@ -267,16 +274,20 @@ fn affirm(claim: &Claim, scope: &Scope<'_>) -> String {
     let found = |path: &Path| path.first(scope).ok().flatten().map_or_else(|| "nothing".to_owned(), show);
     match claim {
         // The part that matches says more than the beginning of a long text.
-        Claim::MatchesRegex { path, pattern } => {
+        Claim::MatchesRegex { path, pattern, except } => {
             let text = path.first(scope).ok().flatten().and_then(Value::as_str).unwrap_or_default();
-            let part = pattern.find(text).map(|found| found.as_str()).unwrap_or_default();
+            let text = without(text, except.as_deref());
+            let part = pattern.find(&text).map(|found| found.as_str()).unwrap_or_default();
             format!("`{path}` has {} in it, a match of /{pattern}/", show(&Value::from(part)))
         }
         Claim::Equals { left: Operand::Path(path), .. } => format!("`{path}` is {}", found(path)),
         Claim::Compare { path, relation, .. } => {
             format!("`{path}` is {}, {} the bound", found(path), relation.words())
         }
-        Claim::Contains { path, .. } => format!("`{path}` is {} and contains the value", found(path)),
+        Claim::Contains { path, value: part } => {
+            let part = value(part, scope).map_or_else(|_| "the value".to_owned(), |part| show(&part));
+            format!("`{path}` is {} and contains {part}", found(path))
+        }
         Claim::Exists { path } | Claim::IsType { path, .. } | Claim::OneOf { path, .. } => {
             format!("`{path}` is {}", found(path))
         }

@@ -71,11 +71,7 @@ impl<'n> Reader<'n, '_, '_> {
             "length_at_most" => self.length(Relation::AtMost)?,
             "length_at_least" => self.length(Relation::AtLeast)?,
             "is_type" => Claim::IsType { path: self.path("path")?, wanted: self.wanted_type()? },
-            "matches_regex" => {
-                let path = self.path("path");
-                let pattern = self.required("pattern").and_then(|node| self.desk.regex(node, "pattern"));
-                Claim::MatchesRegex { path: path?, pattern: pattern? }
-            }
+            "matches_regex" => self.matches_regex()?,
             "matches_schema" => self.matches_schema()?,
             "all_of" => Claim::AllOf(self.nested("assert", self.around)?),
             "any_of" => {
@@ -167,6 +163,16 @@ impl<'n> Reader<'n, '_, '_> {
     fn wanted_type(&mut self) -> Option<Type> {
         let node = self.required("type")?;
         self.desk.choice(node, "type", &Type::ALL.map(|kind| (kind.name(), kind)))
+    }
+
+    fn matches_regex(&mut self) -> Option<Claim> {
+        let path = self.path("path");
+        let pattern = self.required("pattern").and_then(|node| self.desk.regex(node, "pattern"));
+        let except = match self.fields.get("except") {
+            Some(node) => Some(self.desk.regex(node, "except")?),
+            None => None,
+        };
+        Some(Claim::MatchesRegex { path: path?, pattern: pattern?, except })
     }
 
     fn matches_schema(&mut self) -> Option<Claim> {

@@ -1,6 +1,6 @@
 //! `test_fixtures:` in, what a rule or a sequence is tried on without a server out.
 
-use super::desk::Desk;
+use super::desk::{Desk, LATEST};
 use super::fields::{Fields, Keys};
 use crate::fixture::{Expect, Fixture, SequenceFixture};
 use crate::yaml::Node;
@@ -59,6 +59,7 @@ fn fixture(node: &Node, desk: &mut Desk<'_>) -> Option<Fixture> {
         canary,
         marker,
         latency: fields.get("latency").and_then(|node| desk.duration(node, "latency")),
+        can_be_whole: desk.version >= LATEST,
     })
 }
 

@@ -10,9 +10,13 @@ pub(super) struct Kind {
 }
 
 macro_rules! kinds {
-    ($($name:literal $since:literal [$($key:literal)*])*) => {
+    ($($name:literal $since:literal [$($key:literal)*] $([4: $($later:literal)*])?)*) => {
         pub(super) const KINDS: &[Kind] = &[
-            $(Kind { name: $name, since: $since, keys: Keys { what: concat!("`", $name, "`"), names: &[("kind", 1), $(($key, 1)),*] } }),*
+            $(Kind {
+                name: $name,
+                since: $since,
+                keys: Keys { what: concat!("`", $name, "`"), names: &[("kind", 1), $(($key, 1),)* $($(($later, 4)),*)?] },
+            }),*
         ];
     };
 }
@@ -26,7 +30,7 @@ kinds! {
     "length_at_most" 1 ["path" "value"]
     "length_at_least" 1 ["path" "value"]
     "is_type" 1 ["path" "type"]
-    "matches_regex" 1 ["path" "pattern"]
+    "matches_regex" 1 ["path" "pattern"] [4: "except"]
     "matches_schema" 1 ["path" "schema"]
     "all_of" 1 ["assert"]
     "any_of" 1 ["assert"]

@@ -22,7 +22,7 @@ pub fn human(suggestions: &[Suggestion]) -> String {
     }
     let packs: Vec<String> = by_pack(suggestions).keys().map(|pack| format!("--pack {pack}")).collect();
     if !packs.is_empty() {
-        line(&mut text, &format!("\nThen: wallfacer property {}", packs.join(" ")));
+        line(&mut text, &format!("\nThen, with the same server: wallfacer property {}", packs.join(" ")));
     }
     text
 }

@@ -38,12 +38,11 @@ impl Check for KeepsItsForm {
         }
         let found = answer(&result).filter(|(carrier, _)| *carrier == habit.form.carrier);
         let Some((_, value)) = found else {
-            let was = match habit.form.carrier {
-                Carrier::Structured => "had structuredContent",
-                Carrier::Text => "were JSON",
+            let (were, is) = match habit.form.carrier {
+                Carrier::Structured => ("had structuredContent", "has none"),
+                Carrier::Text => ("were JSON", "is not"),
             };
-            let message =
-                format!("the answers of `{tool}` {was} when they were learned, and this one does not");
+            let message = format!("the answers of `{tool}` {were} when they were learned, and this one {is}");
             return self.broken(habit, "", "carrier", message, &result.to_string());
         };
         let validator = match &habit.validator {

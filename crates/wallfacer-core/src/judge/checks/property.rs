@@ -6,7 +6,7 @@ use wallfacer_rules::{Context as Facts, Known, Rule, Steps, Verdict as Ruling};
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
 use crate::judge::context::Context;
-use crate::judge::response::response;
+use crate::judge::response::{response, unanswered};
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::Observation;
 use crate::plan::{Case, common_arguments};
@@ -52,7 +52,9 @@ fn ruling(rule: &Rule, case: &Case, recording: &Recording, seen: &Observation, c
     let input = common_arguments(case).unwrap_or(&no_input);
     let mut steps = Steps::default();
     for (number, (taken, seen)) in recording.steps.iter().zip(&seen.steps).enumerate() {
-        let Some(answer) = response(taken, seen) else { break };
+        let Some(answer) = response(taken, seen) else {
+            return Ruling::Unknown(unanswered(&rule.tool, &seen.answer));
+        };
         if number == 0 && rule.repeat > 1 {
             steps.bind(Rule::FIRST, input.clone(), answer);
             continue;
@@ -73,5 +75,5 @@ fn ruling(rule: &Rule, case: &Case, recording: &Recording, seen: &Observation, c
             other => return other,
         }
     }
-    Ruling::Unknown("it was not answered".to_owned())
+    Ruling::Unknown("not all of its calls were made".to_owned())
 }

@@ -63,10 +63,9 @@ impl Check for KeepsItsOutputSchema {
         let Some(error) = validator.iter_errors(structured).next() else { return Verdict::Holds };
         let (path, keyword) = (error.instance_path().to_string(), error.schema_path().to_string());
         let keyword = keyword.rsplit('/').next().unwrap_or_default();
-        let message = format!(
-            "the output of `{tool}` breaks its schema at `{path}`: {}",
-            shortened(&error.to_string(), SHOWN)
-        );
+        let place = if path.is_empty() { String::new() } else { format!(" at `{path}`") };
+        let why = shortened(&error.to_string(), SHOWN);
+        let message = format!("the output of `{tool}` breaks its schema{place}: {why}");
         let charge = Charge::new(self.name(), Kind::SchemaViolation, Cause::schema(&path, keyword), message);
         Verdict::Broken(Box::new(charge.with("structuredContent", shortened(&structured.to_string(), 2_000))))
     }

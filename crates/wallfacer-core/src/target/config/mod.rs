@@ -15,7 +15,8 @@ use super::surroundings::joined;
 use super::{
     Bounds, Confine, Net, Protocol, Reach, Required, SandboxWishes, Settings, Surroundings, Timeouts,
 };
-use reader::{Reader, Section};
+use crate::place::Pattern;
+use reader::{At, Reader, Section};
 use regex::Regex;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -198,8 +199,7 @@ fn settings<'a>(
     settings.destructive.replace_defaults = destructive.flag("replace_defaults").unwrap_or(false);
     settings.destructive.allowed = patterns(reader, &section("allow_destructive"), "tools");
     settings.severities = severities(reader, root);
-    let ignore = section("differential").texts("ignore").unwrap_or_default();
-    settings.ignore = ignore.into_iter().map(|text| text.value).collect();
+    settings.ignore = ignored(reader, &section("differential"));
     settings.packs = packs(reader, root);
     settings
 }
@@ -211,6 +211,13 @@ fn patterns(reader: &Reader<'_>, section: &Section<'_>, name: &'static str) -> V
         })
     });
     compiled.flatten().collect()
+}
+
+fn ignored(reader: &Reader<'_>, section: &Section<'_>) -> Vec<Pattern> {
+    let read = |text: At<String>| {
+        Pattern::parse(&text.value).map_err(|error| reader.report(text.span, error.to_string()))
+    };
+    section.texts("ignore").unwrap_or_default().into_iter().flat_map(read).collect()
 }
 
 /// What is wrong, without the picture that goes with it: ours points into the file.

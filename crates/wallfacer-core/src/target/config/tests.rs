@@ -104,7 +104,7 @@ fn every_key_is_read_and_means_what_it_says() {
     assert!(settings.destructive.allowed[0].is_match("logs_delete"));
     assert!(settings.destructive.patterns[0].is_match("zap_all"));
     assert!(settings.destructive.replace_defaults);
-    assert_eq!(settings.ignore, ["$..time"]);
+    assert_eq!(settings.ignore, [Pattern::parse("$..time").unwrap()]);
     assert_eq!(settings.packs["auth"]["retries"], "3");
     assert_eq!(config.from_environment.into_iter().collect::<Vec<_>>(), ["hunter2-from-outside"]);
 }
@@ -193,6 +193,7 @@ fn every_wrong_file_is_told_what_and_where() {
         ("a placeholder without a name", "[target]\ncommand = \"${}\"\n"),
         ("an unset variable behind an escape", "[target]\ncommand = \"\\u0024{API_KEY}\"\n"),
         ("a wrong pattern", "[destructive]\npatterns = [\"ok\", \"wipe(\"]\n"),
+        ("a path that is none", "[differential]\nignore = [\"$..id\", \"$.a[?@.b]\", \"time\"]\n"),
         ("a wrong severity", "[severity]\nhang = \"severe\"\ncrsh = \"low\"\n\"tool:slow\" = \"low\"\n"),
         ("a pack parameter that is a list", "[packs.auth]\nwhoami_tool = [\"a\"]\n"),
         ("a bad address", "[target]\nurl = \"localhost:8000/mcp\"\n"),

@@ -1,0 +1,58 @@
+//! Which tools a run is about, how long it may take, and which findings fail it: the flags that all runs share.
+
+use std::time::Duration;
+
+use clap::Args;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use wallfacer_core::target::Severity;
+
+use super::units;
+use crate::exit::Failure;
+
+#[derive(Debug, Args)]
+pub struct SelectionArgs {
+    /// Only tools whose name matches
+    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
+    include: Vec<String>,
+    /// No tools whose name matches
+    #[arg(long, value_name = "GLOB", help_heading = "Effort")]
+    exclude: Vec<String>,
+    /// The time for the whole run
+    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Effort")]
+    #[arg(aliases = ["duration", "max-duration", "global-deadline"])]
+    pub budget: Option<Duration>,
+    /// Findings below this do not fail the run: low, medium, high or critical
+    #[arg(long, value_name = "SEVERITY", value_parser = severity, default_value = "medium", help_heading = "Output")]
+    pub severity_threshold: Severity,
+}
+
+impl SelectionArgs {
+    pub fn include(&self) -> Result<Option<GlobSet>, Failure> {
+        globs(&self.include)
+    }
+
+    pub fn exclude(&self) -> Result<Option<GlobSet>, Failure> {
+        globs(&self.exclude)
+    }
+
+    /// Whether the whole server is meant.
+    pub fn is_whole(&self) -> bool {
+        self.include.is_empty() && self.exclude.is_empty()
+    }
+}
+
+fn severity(text: &str) -> Result<Severity, String> {
+    Severity::parse(text)
+        .ok_or_else(|| format!("`{text}` is no severity; write low, medium, high or critical"))
+}
+
+fn globs(patterns: &[String]) -> Result<Option<GlobSet>, Failure> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern).map_err(|error| Failure::usage(&error))?);
+    }
+    set.build().map(Some).map_err(|error| Failure::usage(&error))
+}
