@@ -73,6 +73,30 @@ fn what_is_worth_knowing_is_told_as_an_observation() {
 }
 
 #[test]
+fn what_is_written_in_a_root_is_written_where_it_may_be_and_beside_it_is_told() {
+    let Some(()) = require("a machine on which servers can be watched", can_watch()) else { return };
+    let row = behaviours().iter().find(|row| row.name == "writes-beside-its-root").unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let [work, root] = ["work", "home/root"].map(|name| place.path().canonicalize().unwrap().join(name));
+    for directory in [&work, &root] {
+        std::fs::create_dir_all(directory).unwrap();
+    }
+    let is_told = |fixed: bool| {
+        let mut target = Target::new(reach(row, fixed, &work));
+        target.sandbox.confine = Confine::Require;
+        target.roots = vec![root.clone()];
+        let mut environment = common::environment();
+        environment.insert("HOME".into(), root.parent().unwrap().into());
+        let behaved = run(Connector::new(target, environment));
+        assert!(behaved.run.tools["keep_note"].valid_completed > 0, "{:?}", behaved.run.not_tested);
+        let notes = &behaved.run.notes;
+        notes.iter().any(|note| note.text.contains("fixture-note`, outside its working directory and scope"))
+    };
+    assert!(is_told(false));
+    assert!(!is_told(true), "the twin");
+}
+
+#[test]
 fn a_server_of_which_no_call_succeeds_has_not_passed() {
     let Some(()) = require("a machine on which servers can be watched", can_watch()) else { return };
     let row = behaviours().iter().find(|row| row.name == "never-works").unwrap();

@@ -13,7 +13,7 @@ use wallfacer_core::session::{FuzzOptions, Replay, inject, replay};
 use wallfacer_core::summary::Injected;
 use wallfacer_core::target::{Command, Confine, Destructive, Reach, Required, Target};
 use wallfacer_core::wire::Connector;
-use wallfacer_fixtures::{Injection, injections};
+use wallfacer_fixtures::{Injection, Told, injections};
 
 const STARTUP: Duration = Duration::from_secs(60);
 /// More than any call of a correct twin takes on a busy machine.
@@ -113,12 +113,13 @@ fn connector(row: &Injection, fixed: bool, place: &TempDir) -> Connector {
     std::fs::write(home.join("area/root/pages.db"), "pages\n").unwrap();
     let mut arguments: Vec<OsString> = row.arguments().iter().map(OsString::from).collect();
     arguments.extend(fixed.then(|| "--fixed".into()));
-    if row.scoped {
+    if row.told == Told::CommandLine {
         arguments.extend(["--root".into(), home.join("area/root").into()]);
     }
     let command =
         Command { cwd: Some(home.join("work")), ..Command::new(wallfacer_fixtures::server(), arguments) };
     let mut target = Target::new(Reach::Command(command));
+    target.roots.extend((row.told == Told::Roots).then(|| home.join("area/root")));
     target.timeouts.startup = STARTUP;
     target.timeouts.call = PATIENCE;
     target.sandbox.confine = Confine::Require;

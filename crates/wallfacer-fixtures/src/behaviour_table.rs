@@ -93,6 +93,7 @@ static BEHAVIOURS: &[Flaw] = &[
     behaviour("leaves-child", "Starts a program that goes on when the server has ended.", &[]),
     behaviour("seeks-other-application", "Tries to read the settings of another application.", &[]),
     behaviour("writes-outside", "Writes a file in the home directory.", &[]),
+    behaviour("writes-beside-its-root", "Is told of a root, and writes beside it.", &[]),
     behaviour("listens", "Waits on a port for whoever comes.", &[]),
     behaviour("never-works", "Refuses every call.", &[]),
     behaviour("runs-program", "Starts a program that changes nothing.", &[]),

@@ -217,6 +217,11 @@ static FLAWS: &[Flaw] = &[
         "Says how many of six numbers are right, and ends when all are: only who follows the answers gets there.",
         &[crash("open_disk")],
     ),
+    flaw(
+        "waits-for-another-call",
+        "Refuses until another call was made, which its refusal names, and ends on the highest number behind it.",
+        &[crash("scan_page")],
+    ),
     // What must not be called where nothing holds it back.
     flaw(
         "destructive-names",

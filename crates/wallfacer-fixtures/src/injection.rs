@@ -10,13 +10,20 @@ pub struct Injection {
     pub about: &'static str,
     /// Exactly these findings; empty where what it does is worth a note and no more.
     pub expected: &'static [Expect],
-    /// Whether it is told of a directory to keep to.
-    pub scoped: bool,
+    pub told: Told,
+}
+
+/// Who tells it of a directory to keep to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    CommandLine,
+    Roots,
+    Nobody,
 }
 
 impl Injection {
     /// The arguments with which [`server`](crate::server) plays it; `--fixed` may follow, and `--root DIRECTORY` does
-    /// where it is scoped.
+    /// where its command line tells it.
     pub fn arguments(&self) -> [&'static str; 2] {
         ["injection", self.name]
     }
@@ -64,20 +71,41 @@ static INJECTIONS: &[Injection] = &[
         &[medium("resource_growth", "read_document")],
     ),
     row(
+        "archive-without-limit",
+        "Unpacks whatever it is sent, however much that is.",
+        &[medium("resource_growth", "measure_archive")],
+    ),
+    row(
         "time-runs-away",
         "Looks at a text from each of its letters to the end.",
         &[medium("resource_growth", "trim_text")],
     ),
+    row(
+        "path-behind-a-call",
+        "Reads any path, once another call was made, which its refusal names.",
+        &[critical("read_page")],
+    ),
+    row(
+        "command-behind-a-session",
+        "Writes a value into a line for the shell, once another call was made, which its refusal implies.",
+        &[critical("show_log")],
+    ),
+    Injection {
+        name: "roots-ignored",
+        about: "Reads any path, though it asks for roots and is told of one.",
+        expected: &[critical("read_page")],
+        told: Told::Roots,
+    },
     Injection {
         name: "path-without-scope",
         about: "Reads any path, and was given no directory to keep to.",
         expected: &[],
-        scoped: false,
+        told: Told::Nobody,
     },
 ];
 
 const fn row(name: &'static str, about: &'static str, expected: &'static [Expect]) -> Injection {
-    Injection { name, about, expected, scoped: true }
+    Injection { name, about, expected, told: Told::CommandLine }
 }
 
 const fn critical(tool: &'static str) -> Expect {

@@ -39,7 +39,7 @@ pub use change::{Change, changes};
 pub use expected::{Answer, Catalogue, Ending, Era, Expected, Fault, Mode, Start, Transport};
 pub use flaw::{Expect, Flaw};
 pub use flaw_table::flaws;
-pub use injection::{Injection, injections};
+pub use injection::{Injection, Told, injections};
 pub use locate::{require, server};
 pub use port::free_port;
 pub use renaming::Renaming;

@@ -158,10 +158,12 @@ fn foreign(stored: &Shown) -> String {
 /// The whole target, with nothing in it that steers a terminal.
 fn whole(stored: &Shown) -> String {
     let words: Vec<String> = stored.command.iter().map(|word| store::quoted(word)).collect();
+    let roots: Vec<String> = stored.roots.iter().map(|root| store::quoted(root)).collect();
     let parts = [
         stored.url.clone(),
         (!words.is_empty()).then(|| format!("`{}`", words.join(" "))),
         stored.cwd.as_ref().map(|cwd| format!("in {}", store::quoted(cwd))),
+        (!roots.is_empty()).then(|| format!("with the roots {}", roots.join(", "))),
     ];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
     text.chars()
@@ -189,9 +191,10 @@ mod tests {
             command: ["rm", "-rf", "a b", "\u{1b}[2K\u{202e}x"].map(str::to_owned).to_vec(),
             cwd: Some("/tmp".to_owned()),
             env: vec![],
+            roots: vec!["/data".to_owned()],
             url: None,
             headers: vec![],
         };
-        assert_eq!(whole(&stored), "`rm -rf 'a b' '\\u{1b}[2K\\u{202e}x'` in /tmp");
+        assert_eq!(whole(&stored), "`rm -rf 'a b' '\\u{1b}[2K\\u{202e}x'` in /tmp with the roots /data");
     }
 }

@@ -42,6 +42,9 @@ pub struct TargetArgs {
     /// The directory that the server is started in
     #[arg(long, value_name = "DIR", help_heading = "Target")]
     cwd: Option<PathBuf>,
+    /// A directory to name when the server asks for roots; it is then held to it
+    #[arg(long = "root", value_name = "DIR", help_heading = "Target")]
+    roots: Vec<PathBuf>,
     /// auto, or 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28
     #[arg(long, value_name = "VERSION", help_heading = "Target")]
     protocol: Option<String>,
@@ -122,6 +125,7 @@ impl TargetArgs {
             headers: [&stored.headers[..], &typed.headers].concat(),
             env: [&stored.env[..], &typed.env].concat(),
             cwd: typed.cwd.clone().or_else(|| stored.cwd.clone()),
+            roots: if typed.roots.is_empty() { stored.roots.clone() } else { typed.roots.clone() },
             ..typed
         };
         let mut target = resolve(&flags, None, &around)?.target;
@@ -149,7 +153,8 @@ impl TargetArgs {
         let env = if started { self.env.clone() } else { Vec::new() };
         let cwd = self.cwd.clone().filter(|_| started);
         let headers = headers.to_vec();
-        self.choose_beside(Flags { url, command, headers, env, cwd, ..Flags::default() }, config)
+        let roots = self.roots.clone();
+        self.choose_beside(Flags { url, command, headers, env, cwd, roots, ..Flags::default() }, config)
     }
 
     fn choose_beside(&self, named: Flags, config: Option<&Path>) -> Result<Chosen, Failure> {
@@ -206,6 +211,7 @@ impl TargetArgs {
             env_clear: self.env_clear,
             env_pass: self.env_pass.clone(),
             cwd: self.cwd.clone(),
+            roots: self.roots.clone(),
             protocol: self.protocol.clone(),
             transport: self.transport.clone(),
             sandbox: self.sandbox.clone(),

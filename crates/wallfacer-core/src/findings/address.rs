@@ -26,6 +26,7 @@ pub fn stored_target(target: &Target, redaction: &Redaction, directory: &Path) -
     Shown {
         command: words,
         cwd: place.map(|place| redaction.known(&place)),
+        roots: target.roots.iter().map(|root| redaction.known(&root.to_string_lossy())).collect(),
         url: endpoint
             .zip(shown.url.as_deref())
             .map(|(endpoint, shown)| named(&endpoint.url, shown, redaction)),
@@ -40,6 +41,7 @@ pub fn typed_target(stored: &Shown, lookup: impl Fn(&str) -> Option<String>) -> 
     let mut word = |text: &String| put_back(text, &lookup, &mut missing);
     let command: Vec<String> = stored.command.iter().map(&mut word).collect();
     let (url, cwd) = (stored.url.as_ref().map(&mut word), stored.cwd.as_ref().map(&mut word));
+    let roots: Vec<String> = stored.roots.iter().map(&mut word).collect();
     let mut pair = |name: &String, border: &str| {
         let variable = replay_variable(name);
         let value = lookup(&variable);
@@ -58,7 +60,8 @@ pub fn typed_target(stored: &Shown, lookup: impl Fn(&str) -> Option<String>) -> 
         return Err(Missing::Variables(missing.into_iter().collect()));
     }
     let command = command.into_iter().map(Into::into).collect();
-    Ok(Flags { command, url, cwd: cwd.map(Into::into), env, headers, ..Flags::default() })
+    let roots = roots.into_iter().map(Into::into).collect();
+    Ok(Flags { command, url, cwd: cwd.map(Into::into), roots, env, headers, ..Flags::default() })
 }
 
 /// The variables that a replay of a stored target asks for.

@@ -158,6 +158,7 @@ mod stored_target {
         command: Vec<String>,
         cwd: Option<String>,
         env: Vec<String>,
+        roots: Vec<String>,
         url: Option<String>,
         headers: Vec<String>,
     }
@@ -166,7 +167,7 @@ mod stored_target {
     struct Read(#[serde(with = "Stored")] Shown);
 
     fn nothing() -> Shown {
-        Shown { command: vec![], cwd: None, env: vec![], url: None, headers: vec![] }
+        Shown { command: vec![], cwd: None, env: vec![], roots: vec![], url: None, headers: vec![] }
     }
 
     pub fn serialize<S: Serializer>(target: &Option<Shown>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -207,6 +208,7 @@ pub(super) mod examples {
                 command: vec![text("node"), text("server.js")],
                 cwd: Some(text("/project")),
                 env: vec![text("MODE")],
+                roots: vec![text("/data")],
                 url: Some(text("http://localhost:8000/mcp")),
                 headers: vec![text("Authorization")],
             }),
@@ -214,6 +216,7 @@ pub(super) mod examples {
                 command: vec![text("node"), text("old.js")],
                 cwd: Some(text("/project")),
                 env: vec![],
+                roots: vec![],
                 url: None,
                 headers: vec![],
             }),

@@ -219,7 +219,9 @@ fn names(finding: &mut Finding) -> Vec<&mut String> {
         Subject::Server => {}
     }
     if let Some(target) = &mut finding.target {
-        names.extend(target.command.iter_mut().chain(&mut target.cwd).chain(&mut target.url));
+        names.extend(
+            target.command.iter_mut().chain(&mut target.roots).chain(&mut target.cwd).chain(&mut target.url),
+        );
     }
     names.extend(finding.server.name.iter_mut().chain(&mut finding.server.version));
     names

@@ -145,6 +145,7 @@ fn target(description: &str) -> Value {
             "command": words("The program and its arguments."),
             "cwd": { "type": "string" },
             "env": words("The names of the variables that were set."),
+            "roots": words("The directories that were named when the server asked for roots."),
             "url": { "type": "string" },
             "headers": words("The names of the headers that were sent."),
         },

@@ -15,6 +15,10 @@ use super::payload;
 pub struct Case {
     pub subject: Subject,
     pub intent: Intent,
+    /// What the server must have been asked before. Nothing is judged in it, and a server that was asked once is not asked
+    /// again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prelude: Vec<Step>,
     pub steps: Vec<Step>,
     pub seed: u64,
     /// The rule that it is tried for.
@@ -100,14 +104,22 @@ impl Case {
             Map::from_iter([("name".to_owned(), Value::from(name)), ("arguments".to_owned(), arguments)]);
         let step = Step::Call { method: "tools/call".to_owned(), params };
         let subject = Subject::Tool(name.to_owned());
-        Case { subject, intent, steps: vec![step], seed, claim: None, measure: None }
+        Case { subject, intent, prelude: Vec::new(), steps: vec![step], seed, claim: None, measure: None }
     }
 
     /// A case that is judged by what is said of a tool, and sends nothing.
     pub fn listing(tool: &str, measure: Measure, seed: u64) -> Case {
         let subject = Subject::Tool(tool.to_owned());
         let measure = Some(Box::new(measure));
-        Case { subject, intent: Intent::Example, steps: Vec::new(), seed, claim: None, measure }
+        Case {
+            subject,
+            intent: Intent::Example,
+            prelude: Vec::new(),
+            steps: Vec::new(),
+            seed,
+            claim: None,
+            measure,
+        }
     }
 
     /// The one call that this case consists of, if it does.
@@ -118,19 +130,14 @@ impl Case {
         }
     }
 
-    /// The tools that its steps call, one after another.
+    /// The tools that it calls, one after another, also those that come first.
     pub fn called_tools(&self) -> impl Iterator<Item = &str> {
-        self.steps.iter().filter_map(|step| match step {
-            Step::Call { method, params } | Step::Many { method, params, .. } if method == "tools/call" => {
-                params.get("name")?.as_str()
-            }
-            _ => None,
-        })
+        self.prelude.iter().chain(&self.steps).filter_map(Step::tool)
     }
 
     /// The one tool that this case is about, also where what it does is a matter of the whole server.
     pub fn tool_name(&self) -> Option<&str> {
-        let mut called = self.called_tools();
+        let mut called = self.steps.iter().filter_map(Step::tool);
         let only = called.next().filter(|first| called.all(|other| other == *first));
         self.subject.tool().or(only)
     }
@@ -139,6 +146,18 @@ impl Case {
     pub fn arguments(&self) -> Option<&Value> {
         let (method, params) = self.single_call()?;
         (method == "tools/call").then(|| params.get("arguments")).flatten()
+    }
+}
+
+impl Step {
+    /// The tool that it calls, if it calls one.
+    pub fn tool(&self) -> Option<&str> {
+        match self {
+            Step::Call { method, params } | Step::Many { method, params, .. } if method == "tools/call" => {
+                params.get("name")?.as_str()
+            }
+            _ => None,
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod mutation;
 mod offers;
 mod payload;
 mod planner;
+mod prelude;
 mod protocol;
 mod rule;
 
@@ -28,6 +29,7 @@ pub use measure::{Carrier, Measure};
 pub use offers::offer_cases;
 pub use payload::{compact, expand};
 pub use planner::{Mode, Options, Phase, Planner, Round};
+pub use prelude::unready;
 pub use protocol::protocol_cases;
 pub use rule::{
     NotMade, RulePlan, common_arguments, put_over, rule_cases, sequence_case, static_case, with_arguments,

@@ -48,7 +48,7 @@ impl Maker {
     fn case(&self, subject: Subject, intent: Intent, method: &str, params: Value) -> Case {
         let params = params.as_object().cloned().unwrap_or_default();
         let steps = vec![Step::Call { method: method.to_owned(), params }];
-        Case { subject, intent, steps, seed: self.seed, claim: None, measure: None }
+        Case { subject, intent, prelude: Vec::new(), steps, seed: self.seed, claim: None, measure: None }
     }
 
     /// The texts that must be borne, with what each is.

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 use wallfacer_schema::{Choices, Limits, Pool, Schema};
 
-use super::case::{Case, Intent};
+use super::case::{Case, Intent, Step};
 use super::input::{Input, Inputs};
 use super::lesson::Lesson;
 use super::mutation::{Draw, mutate, pick};
+use super::prelude::hints;
 use crate::catalogue::{Catalogue, Tool};
 
 /// Valid calls of each tool that open the plan, and after which it is seen whether any succeeds.
@@ -21,6 +22,8 @@ const RETRIES: usize = 3;
 const RANDOM_ROUND: usize = 50;
 /// Random cases of all tools in one round, at most: a round is kept whole.
 const LARGE_ROUND: usize = 10_000;
+/// Calls that come before one call, at most.
+const MAX_PRELUDE: usize = 4;
 /// Values of results that are kept for other tools; a server can return new ones for ever.
 const MAX_SHARED: usize = 1_000;
 /// The parts of what is left of a tool's iterations that each list may use, so that none of them crowds out the next.
@@ -95,6 +98,12 @@ struct ToolPlan {
     inputs: Inputs,
     made: usize,
     succeeded: bool,
+    /// A call that succeeded.
+    good: Option<Step>,
+    /// What must come before each of its calls.
+    prelude: Vec<Step>,
+    /// The call that was refused because something must come first, and what may be meant.
+    unready: Option<(Value, Vec<String>)>,
     /// Whether what brought news in earlier runs was tried in this one.
     repeated: bool,
     /// No further cases, because of what it did.
@@ -129,6 +138,9 @@ impl Planner {
                     inputs: Inputs::default(),
                     made: 0,
                     succeeded: false,
+                    good: None,
+                    prelude: Vec::new(),
+                    unready: None,
                     repeated: false,
                     stopped: false,
                 }),
@@ -184,6 +196,8 @@ impl Planner {
             && let Some(arguments) = case.arguments()
         {
             plan.succeeded = true;
+            plan.good.get_or_insert_with(|| case.steps[0].clone());
+            plan.adopt(case);
             for (key, value) in arguments.as_object().into_iter().flatten() {
                 plan.pool.add_for_path(&format!("/{}", escaped(key)), value.clone());
             }
@@ -206,6 +220,7 @@ impl Planner {
     /// A call was refused, and the refusal says what would do.
     pub fn learn_refusal(&mut self, case: &Case, lessons: Vec<Lesson>) {
         let Some(plan) = self.plan_of(case) else { return };
+        plan.adopt(case);
         let fields: Vec<String> = match case.arguments() {
             Some(Value::Object(arguments)) => arguments.keys().cloned().collect(),
             _ => return,
@@ -221,6 +236,28 @@ impl Planner {
                 plan.pool.add_for_path(&format!("/{}", escaped(field)), lesson.value.clone());
             }
         }
+    }
+
+    /// A valid call was answered that something must come first; false where nothing says what. Who answers so as if it
+    /// had succeeded must name it.
+    pub fn learn_unready(&mut self, case: &Case, text: &str, completed: bool) -> bool {
+        let (Some(own), Some(arguments)) = (case.subject.tool(), case.arguments()) else { return false };
+        let hints = hints(text, own, self.tools.iter().map(|plan| plan.name.as_str()));
+        let meant: Vec<String> =
+            hints.iter().filter(|hint| hint.named || !completed).map(|hint| hint.tool.to_owned()).collect();
+        let told = !meant.is_empty();
+        if let Some(plan) = self.plan_of(case)
+            && told
+        {
+            plan.unready.get_or_insert_with(|| (arguments.clone(), meant));
+        }
+        told
+    }
+
+    /// What must come before the calls of each tool, as far as that is known.
+    pub fn preludes(&self) -> impl Iterator<Item = (&str, &[Step])> {
+        let known = self.tools.iter().filter(|plan| !plan.prelude.is_empty());
+        known.map(|plan| (plan.name.as_str(), &plan.prelude[..]))
     }
 
     /// From now on this part of the random cases is made of inputs that brought news. Those of earlier runs are tried
@@ -266,6 +303,8 @@ impl Planner {
         let Planner { options, tools, shared, random, mutate_ratio, .. } = self;
         let most = (LARGE_ROUND / tools.len().max(1)).max(RANDOM_ROUND);
         let mut cases = Vec::new();
+        let ready: BTreeMap<String, Vec<Step>> =
+            tools.iter().filter_map(|plan| Some((plan.name.clone(), plan.leads_to()?))).collect();
         for plan in tools.iter_mut().filter(|plan| !plan.stopped) {
             let left = options.iterations.saturating_sub(plan.made);
             let room = match (options.mode, next) {
@@ -287,6 +326,10 @@ impl Planner {
             };
             made.truncate(room);
             plan.made += made.len();
+            // Without what must come first all others are in vain, so these are made however few are wanted.
+            if matches!(next, Next::Examples(try_) if try_ > 0) {
+                cases.extend(plan.behind(&ready, options.seed));
+            }
             cases.append(&mut made);
         }
         if next == Next::Random {
@@ -309,6 +352,35 @@ impl ToolPlan {
         let simplest = self.schema.valid(&mut Choices::simplest(), &self.pool).ok();
         let simplest = simplest.map(|value| self.case(value, Intent::Example, seed));
         simplest.into_iter().chain(self.valid(seed, count.saturating_sub(1))).collect()
+    }
+
+    /// A call of it that succeeded, behind what must come first.
+    fn leads_to(&self) -> Option<Vec<Step>> {
+        let good = self.good.clone()?;
+        (self.prelude.len() < MAX_PRELUDE).then(|| self.prelude.iter().cloned().chain([good]).collect())
+    }
+
+    /// The call that was refused, behind each call that may be meant to come first and is known to succeed.
+    fn behind(&mut self, ready: &BTreeMap<String, Vec<Step>>, seed: u64) -> Vec<Case> {
+        let Some((arguments, meant)) = self.unready.take().filter(|_| self.prelude.is_empty()) else {
+            return Vec::new();
+        };
+        let (there, later): (Vec<String>, Vec<String>) =
+            meant.into_iter().partition(|tool| ready.contains_key(tool));
+        let case = |tool: &String| {
+            let case = self.case(arguments.clone(), Intent::Example, seed);
+            Case { prelude: ready[tool].clone(), ..case }
+        };
+        let cases = there.iter().map(case).collect();
+        self.unready = (!later.is_empty()).then_some((arguments, later));
+        cases
+    }
+
+    /// What a call was made behind is kept, now that it was not answered that something must come first.
+    fn adopt(&mut self, case: &Case) {
+        if self.prelude.is_empty() {
+            self.prelude.clone_from(&case.prelude);
+        }
     }
 
     fn valid(&self, seed: u64, count: usize) -> Vec<Case> {
@@ -438,7 +510,7 @@ impl ToolPlan {
     fn case(&self, value: Value, intent: Intent, seed: u64) -> Case {
         // Arguments are an object by the protocol; a schema that allows more is still called with one.
         let arguments = if value.is_object() { value } else { json!({ "value": value }) };
-        Case::tool(&self.name, arguments, intent, seed)
+        Case { prelude: self.prelude.clone(), ..Case::tool(&self.name, arguments, intent, seed) }
     }
 
     /// The seed of one case: the same whatever else the plan holds.

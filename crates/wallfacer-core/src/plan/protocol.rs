@@ -34,7 +34,7 @@ type Named = (String, Vec<RawFrame>);
 fn case(name: &str, frames: Vec<RawFrame>, seed: u64) -> Case {
     let steps = frames.into_iter().map(Step::Raw).chain([Step::Probe]).collect();
     let intent = Intent::Frame(name.to_owned());
-    Case { subject: Subject::Server, intent, steps, seed, claim: None, measure: None }
+    Case { subject: Subject::Server, intent, prelude: Vec::new(), steps, seed, claim: None, measure: None }
 }
 
 fn one(name: &str, line: impl AsRef<[u8]>) -> Named {

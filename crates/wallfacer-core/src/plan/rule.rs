@@ -49,6 +49,7 @@ pub fn static_case(rule: &Arc<Rule>, seed: u64) -> Case {
     Case {
         subject: Subject::Tool(rule.tool.clone()),
         intent: Intent::Rule,
+        prelude: Vec::new(),
         steps: Vec::new(),
         seed,
         claim: Some(Box::new(Claim::of_rule(rule))),
@@ -67,6 +68,7 @@ pub fn sequence_case(sequence: &Arc<Sequence>, seed: u64) -> Case {
     Case {
         subject,
         intent: Intent::Rule,
+        prelude: Vec::new(),
         steps: Vec::new(),
         seed,
         claim: Some(Box::new(Claim::of_sequence(sequence))),

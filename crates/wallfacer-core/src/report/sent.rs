@@ -14,9 +14,15 @@ pub fn sent(repro: &Repro) -> Option<String> {
     let steps = case.get("steps")?.as_array()?;
     let requests: Vec<String> = steps.iter().filter_map(request).collect();
     let last = requests.last()?;
+    let before = case.get("prelude").and_then(Value::as_array).into_iter().flatten().filter_map(request);
+    let before: Vec<String> = before.collect();
+    let behind = match before.is_empty() {
+        true => String::new(),
+        false => format!(", after {}", shortened(&before.join(", "), MAX_CHARS)),
+    };
     Some(match requests.len() {
-        1 => shortened(last, MAX_CHARS),
-        many => format!("{many} requests in a row, the last: {}", shortened(last, MAX_CHARS)),
+        1 => format!("{}{behind}", shortened(last, MAX_CHARS)),
+        many => format!("{many} requests in a row, the last: {}{behind}", shortened(last, MAX_CHARS)),
     })
 }
 
@@ -59,5 +65,13 @@ mod tests {
         assert!(shown(vec![raw(b"\xff")]).unwrap().ends_with("base64: /w=="));
         assert_eq!(shown(vec![raw(b"{"), call]).unwrap(), format!("2 requests in a row, the last: {wanted}"));
         assert_eq!(shown(vec![Step::Probe]), None);
+    }
+
+    #[test]
+    fn what_must_come_first_is_told_behind_it() {
+        let call = |name: &str| Case::tool(name, json!({ "a": 1 }), Intent::Valid, 0);
+        let case = Case { prelude: call("open").steps, ..call("add") };
+        let told = sent(&Repro::new(&case, &case)).unwrap();
+        assert_eq!(told, r#"tools/call add {"a":1}, after tools/call open {"a":1}"#);
     }
 }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::call::{Call, execute};
 use super::patience::Patience;
 use super::recording::{Mark, Recording, Taken};
-use crate::plan::{RawFrame, Step};
+use crate::plan::{Case, RawFrame, Step};
 use crate::target::Era;
 use crate::wire::{ConnectError, Connection, Connector, Fault, Happening, HeaderParams, Id, Outcome, Server};
 use crate::world::Traced;
@@ -32,6 +32,8 @@ pub struct Life {
     pub server: Server,
     /// What the server did until it could be spoken to; none where nobody watched.
     pub startup: Option<Traced>,
+    /// What it was asked before all else, as far as that still holds.
+    prepared: Vec<Step>,
 }
 
 impl Life {
@@ -40,7 +42,31 @@ impl Life {
         let (mut connection, server) = connector.open().await?;
         connection.set_header_params(headers.clone());
         let startup = connection.vigil().is_kept().then(|| connection.settle_step());
-        Ok(Life { connection, server, startup })
+        Ok(Life { connection, server, startup, prepared: Vec::new() })
+    }
+
+    /// Whether it was asked what must come first.
+    pub fn is_ready_for(&self, case: &Case) -> bool {
+        case.prelude.is_empty() || self.prepared == case.prelude
+    }
+
+    /// Asks what must come first. False where the server does not outlive that.
+    pub async fn prepare(&mut self, case: &Case, patience: &Patience) -> bool {
+        for step in &case.prelude {
+            if self.take(step, patience).await.is_fatal() {
+                return false;
+            }
+        }
+        self.prepared.clone_from(&case.prelude);
+        true
+    }
+
+    /// Who calls a tool that was called to prepare the server may have undone what that did.
+    pub fn forget_what_is_undone_by(&mut self, case: &Case) {
+        let is_prepared = |tool: &str| self.prepared.iter().any(|step| step.tool() == Some(tool));
+        if case.steps.iter().filter_map(Step::tool).any(is_prepared) {
+            self.prepared.clear();
+        }
     }
 
     /// Takes one step; all but [`Step::Restart`], which needs another life.

@@ -141,6 +141,10 @@ impl Runner {
     /// Performs one case alone. A server that went away or fell silent is not used again.
     pub async fn perform(&mut self, case: &Case, patience: &Patience) -> Result<Recording, ConnectError> {
         let mut steps = Vec::new();
+        if !self.prepare(case).await? {
+            return Ok(Recording { steps, stderr: None });
+        }
+        self.life().await?.forget_what_is_undone_by(case);
         for step in &case.steps {
             if *step == Step::Restart {
                 self.rest().await;
@@ -166,6 +170,23 @@ impl Runner {
         Ok(recording)
     }
 
+    /// Asks the server at hand what must come before a case, where it was not asked yet. False where it does not outlive
+    /// that: then nothing can be said of the case.
+    async fn prepare(&mut self, case: &Case) -> Result<bool, ConnectError> {
+        let patience = self.patience.clone();
+        let life = self.life().await?;
+        if life.is_ready_for(case) {
+            return Ok(true);
+        }
+        let ready = life.prepare(case, &patience).await;
+        let mark = Mark::now(&life.connection);
+        self.mark = mark;
+        if !ready {
+            self.kill();
+        }
+        Ok(ready)
+    }
+
     /// Performs one case on a server that nobody has spoken to.
     pub async fn perform_fresh(
         &mut self,
@@ -180,6 +201,9 @@ impl Runner {
     pub async fn is_wedged_by(&mut self, case: &Case) -> Result<bool, ConnectError> {
         self.rest().await;
         let patience = self.patience.clone();
+        if !self.prepare(case).await? {
+            return Ok(false);
+        }
         let life = self.life().await?;
         if let Some((method, params)) = case.single_call() {
             life.connection.request(method, Some(params));
@@ -220,6 +244,9 @@ impl Runner {
                 break;
             }
             self.fill(cases, in_flight, &mut waiting, &mut flights, foreman).await?;
+            if flights.is_empty() {
+                continue;
+            }
             match self.land(&flights).await? {
                 Happening::Answered(answered) => {
                     let Some(flight) = flights.remove(&answered.ticket) else { continue };
@@ -358,15 +385,21 @@ impl Runner {
         foreman: &mut dyn Foreman,
     ) -> Result<(), ConnectError> {
         let patience = self.patience.clone();
-        let life = self.life().await?;
         while flights.len() < in_flight.max(1)
             && let Some(index) = waiting.front().copied()
             && let Some((method, params)) = cases[index].single_call()
         {
+            let ready = self.life().await?.is_ready_for(&cases[index]);
+            // What must come first needs the server for itself.
+            if !ready && !flights.is_empty() {
+                break;
+            }
             waiting.pop_front();
-            if !foreman.wants(index, &cases[index]) {
+            if !foreman.wants(index, &cases[index]) || !ready && !self.prepare(&cases[index]).await? {
                 continue;
             }
+            let life = self.life().await?;
+            life.forget_what_is_undone_by(&cases[index]);
             let ticket = life.connection.request(method, Some(params));
             // What is known to take long gets all the time that there is.
             let time = match foreman.expects_silence(&cases[index]) {

@@ -13,7 +13,7 @@ use wallfacer_schema::Schema;
 use super::foothold::footholds;
 use super::fuzz::{CANARY, FuzzError, canary, look};
 use super::proving::Proving;
-use super::shard::lessons;
+use super::shard::teach;
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
 use crate::judge::{Context, Secrets, Watched, judge, left_running, observations};
@@ -318,12 +318,7 @@ impl Watch<'_> {
                     return Ok(());
                 }
                 let Some((answer, recording)) = self.call(&case, runner).await? else { continue };
-                let lessons = lessons(&answer, &recording);
-                match answer {
-                    Answer::Completed => planner.learn_success(&case, lessons),
-                    _ => planner.learn_refusal(&case, lessons),
-                }
-                if answer == Answer::Completed
+                if teach(&mut planner, &case, &answer, &recording)
                     && self.is_idempotent(&case)
                     && twice.insert(case.subject.clone())
                 {

@@ -38,12 +38,15 @@ pub struct CheckOptions {
 /// What follows the look, in this order. Each adds to the run, and has the time that those before it left.
 const STEPS: [(&str, Perform); 4] =
     [("fuzz", exercise), ("rules", try_rules), ("behave", watch), ("injection", penetrate)];
+/// Part of the budget that the steps before leave to injections, where these can be tried: they find what is gravest, and
+/// what they need to learn takes its time with many tools.
+const KEPT_FOR_INJECTIONS: f64 = 0.25;
 /// Part of the budget for fuzzing: what it suspects has to be seen again, and a hang takes its time.
 const FUZZING_SHARE: f64 = 0.5;
 /// Part of the budget that this may take besides, where something is suspected, so that no proof is broken off.
 const FUZZING_OVERTIME: f64 = 0.3;
 /// Part of the time that is left for watching; injections have the rest.
-const WATCHING_SHARE: f64 = 0.3;
+const WATCHING_SHARE: f64 = 0.6;
 /// Calls of each tool that are watched.
 const WATCHED_CALLS: usize = 4;
 /// Part of the time that is left for rules.
@@ -62,6 +65,15 @@ struct Work<'a> {
     run: Run,
     /// Whether what calls do to the world was seen in some step.
     observed: bool,
+}
+
+impl Work<'_> {
+    /// The time that is left to the steps before the injections; none where there is no limit.
+    fn left(&self) -> Option<Duration> {
+        let budget = self.options.fuzz.budget?;
+        let kept = if self.connector.world().has_walls() { KEPT_FOR_INJECTIONS } else { 0.0 };
+        Some(budget.mul_f64(1.0 - kept).saturating_sub(self.begun.elapsed()))
+    }
 }
 
 /// Checks one target.
@@ -130,7 +142,7 @@ fn watch(work: &mut Work<'_>) -> Result<(), FuzzError> {
         include: fuzz.include.clone(),
         exclude: fuzz.exclude.clone(),
         destructive: fuzz.destructive.clone(),
-        budget: fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()).mul_f64(WATCHING_SHARE)),
+        budget: work.left().map(|left| left.mul_f64(WATCHING_SHARE)),
         noise: work.options.noise.clone(),
     };
     match behave(work.connector.clone(), &options, &mut |_, _| {}, work.listener) {
@@ -163,7 +175,7 @@ fn try_rules(work: &mut Work<'_>) -> Result<(), FuzzError> {
         });
         rules.iter().cloned().chain(fitting).collect()
     };
-    let left = fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()));
+    let left = work.left();
     let budget = left.map(|left| left.mul_f64(RULES_SHARE));
     // What a rule makes suspicious is soon seen again, and goes before what is not tried yet.
     let overtime = left.zip(budget).map_or(Duration::ZERO, |(left, budget)| left - budget);
@@ -203,9 +215,8 @@ fn penetrate(work: &mut Work<'_>) -> Result<(), FuzzError> {
 
 fn exercise(work: &mut Work<'_>) -> Result<(), FuzzError> {
     let mut options = work.options.fuzz.clone();
-    let left = |budget: Duration| budget.saturating_sub(work.begun.elapsed());
-    options.overtime = options.budget.map_or(Duration::ZERO, |budget| left(budget).mul_f64(FUZZING_OVERTIME));
-    options.budget = options.budget.map(|budget| left(budget).mul_f64(FUZZING_SHARE));
+    options.overtime = work.left().map_or(Duration::ZERO, |left| left.mul_f64(FUZZING_OVERTIME));
+    options.budget = work.left().map(|left| left.mul_f64(FUZZING_SHARE));
     let fuzzed = fuzz(work.connector.clone(), &options, work.listener)?;
     work.run.add_fuzzing(fuzzed);
     Ok(())

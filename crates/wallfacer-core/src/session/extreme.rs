@@ -50,7 +50,15 @@ impl Extreme {
         let params = Map::from_iter([(PADDING.to_owned(), padding)]);
         let steps = vec![Step::Call { method: method.to_owned(), params }];
         let intent = Intent::Frame(name.to_owned());
-        Case { subject: Subject::Server, intent, steps, seed, claim: None, measure: None }
+        Case {
+            subject: Subject::Server,
+            intent,
+            prelude: Vec::new(),
+            steps,
+            seed,
+            claim: None,
+            measure: None,
+        }
     }
 }
 

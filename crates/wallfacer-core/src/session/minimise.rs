@@ -118,7 +118,8 @@ impl Press<'_> {
         if case.claim.is_some() {
             return self.narrow(case).await;
         }
-        let mut case = self.shorten(case).await?;
+        let mut case = self.without_prelude(case).await?;
+        case = self.shorten(case).await?;
         for index in 0..case.steps.len() {
             case = self.lighten(case, index).await?;
         }
@@ -156,6 +157,13 @@ impl Press<'_> {
             smallest = smaller.filter(|_| fails).unwrap_or(smallest);
         }
         Ok(smallest)
+    }
+
+    /// Leaves out what came first, where it is not needed.
+    async fn without_prelude(&mut self, case: Case) -> Result<Case, ConnectError> {
+        let alone = Case { prelude: Vec::new(), ..case.clone() };
+        let shorter = alone != case && self.fails(&alone).await?;
+        Ok(if shorter { alone } else { case })
     }
 
     /// Leaves out steps, many at a time and then fewer.

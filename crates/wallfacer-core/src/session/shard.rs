@@ -9,8 +9,8 @@ use super::novelty::kind;
 use crate::judge::{Charge, Context, Judgement, is_complete, leak, weigh};
 use crate::learn::Sight;
 use crate::observe::{Answer, observe};
-use crate::plan::{Case, Lesson, Subject, harvest, read_refusal, said};
-use crate::run::{Foreman, Recording, Runner, Unexplained};
+use crate::plan::{Case, Lesson, Planner, Subject, harvest, read_refusal, said, unready};
+use crate::run::{Foreman, Recording, Runner, Taken, Unexplained};
 use crate::wire::{Body, ConnectError, Content, Outcome};
 
 /// Cases of one part: enough to make the start of a server cheap beside them, and few enough to be tried again in a row
@@ -33,6 +33,8 @@ pub struct Judged {
     pub answer: Answer,
     pub charges: Vec<Charge>,
     pub lessons: Vec<Lesson>,
+    /// What it says of a call that must come first.
+    pub unready: Option<String>,
     /// The kind of the answer, where anyone asks for it.
     pub kind: Option<u64>,
     pub notes: Vec<String>,
@@ -265,6 +267,9 @@ impl Foreman for Bench<'_> {
         self.trouble.entry(case.subject.clone()).or_default().count(trouble);
         let lessons =
             if self.instructive.contains(&index) { lessons(&answer, &recording) } else { Vec::new() };
+        let unready =
+            self.instructive.contains(&index).then(|| wants_another_first(case, &answer, &recording));
+        let unready = unready.flatten();
         let kind = self.manner.tells_kinds.then(|| kind(case, &answer, &recording)).flatten();
         let shown = case.tool_name().is_some_and(|tool| context.shows_environment(tool))
             && leak(case, &recording, &seen, context).is_some();
@@ -279,7 +284,8 @@ impl Foreman for Bench<'_> {
         let learns = self.manner.learns && !shows;
         let sight = if learns { sight(case, &answer, &recording) } else { None };
         let case = (!charges.is_empty()).then(|| case.clone());
-        let judged = Judged { answer, charges, lessons, kind, notes, trouble, case, unknown, sight, twins };
+        let judged =
+            Judged { answer, charges, lessons, unready, kind, notes, trouble, case, unknown, sight, twins };
         self.judged.insert(index, judged);
     }
 }
@@ -296,6 +302,35 @@ fn sight(case: &Case, answer: &Answer, recording: &Recording) -> Option<Sight> {
 fn worst(steps: &[crate::observe::Seen]) -> Answer {
     let fatal = steps.iter().find(|step| matches!(step.answer, Answer::Gone { .. } | Answer::Silent));
     fatal.or(steps.last()).map_or(Answer::NotAwaited, |step| step.answer.clone())
+}
+
+/// What a valid call of a tool was answered, where that is that something must come first.
+pub fn wants_another_first(case: &Case, answer: &Answer, recording: &Recording) -> Option<String> {
+    let valid = case.intent.is_valid() == Some(true) && case.subject.tool().is_some();
+    unready(&refusal(recording.steps.last().filter(|_| valid)?), *answer == Answer::Completed)
+}
+
+/// Tells a plan what a valid call was answered; whether that was a success.
+pub fn teach(planner: &mut Planner, case: &Case, answer: &Answer, recording: &Recording) -> bool {
+    let completed = *answer == Answer::Completed;
+    let unready = wants_another_first(case, answer, recording);
+    if unready.is_some_and(|text| planner.learn_unready(case, &text, completed)) {
+        return false;
+    }
+    match completed {
+        true => planner.learn_success(case, lessons(answer, recording)),
+        false => planner.learn_refusal(case, lessons(answer, recording)),
+    }
+    completed
+}
+
+/// What a call was answered, in words.
+pub fn refusal(taken: &Taken) -> String {
+    let Some(Outcome::Reply(reply)) = &taken.outcome else { return String::new() };
+    match &reply.content {
+        Content::Reply { body: Body::Error(error), .. } => error.message.clone(),
+        _ => reply.result().map(|result| said(&result)).unwrap_or_default(),
+    }
 }
 
 pub fn lessons(answer: &Answer, recording: &Recording) -> Vec<Lesson> {

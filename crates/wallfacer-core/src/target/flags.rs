@@ -23,6 +23,8 @@ pub struct Flags {
     pub env_clear: bool,
     pub env_pass: Vec<String>,
     pub cwd: Option<PathBuf>,
+    /// Directories to name when the server asks for roots.
+    pub roots: Vec<PathBuf>,
     /// `auto` or a version.
     pub protocol: Option<String>,
     /// `auto`, `streamable-http` or `sse`.

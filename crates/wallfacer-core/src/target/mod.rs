@@ -35,6 +35,7 @@ pub use surroundings::Surroundings;
 pub use version::{Era, Protocol, Version};
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// A server as meant: nothing is left open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct Target {
     pub timeouts: Timeouts,
     pub bounds: Bounds,
     pub sandbox: Sandbox,
+    /// Directories that the server is told of when it asks for roots.
+    pub roots: Vec<PathBuf>,
     /// Values that came from environment variables, to be kept out of everything we write.
     pub from_environment: BTreeSet<String>,
 }
@@ -84,6 +87,7 @@ impl Target {
             timeouts: Timeouts::default(),
             bounds: Bounds::default(),
             sandbox: Sandbox::default(),
+            roots: Vec::new(),
             from_environment: BTreeSet::new(),
         }
     }

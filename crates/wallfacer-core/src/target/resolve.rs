@@ -35,6 +35,8 @@ pub enum TargetError {
         "{flag} goes with a URL, and the target is only started as `{command}`; add --url or leave it away"
     )]
     NeedsUrl { flag: &'static str, command: String },
+    #[error("the root `{}` is not a directory; name one that is there", path.display())]
+    NoRoot { path: PathBuf },
     #[error(transparent)]
     Flag(#[from] FlagError),
     #[error(transparent)]
@@ -65,6 +67,7 @@ pub fn resolve(
         timeouts: timeouts(flags, config),
         bounds: bounds(flags, config),
         sandbox: flags.sandbox()?.over(config.map(|config| config.sandbox.clone()).unwrap_or_default()),
+        roots: roots(flags, config, around.directory)?,
         from_environment,
     };
     check_company(flags, &target)?;
@@ -156,6 +159,18 @@ fn timeouts(flags: &Flags, config: Option<&FileConfig>) -> Timeouts {
 fn bounds(flags: &Flags, config: Option<&FileConfig>) -> Bounds {
     let written = config.map(|config| config.bounds.clone()).unwrap_or_default();
     Bounds { line_bytes: flags.max_line_bytes.unwrap_or(written.line_bytes), ..written }
+}
+
+/// Those of the flags; else those of the file, where its server is meant.
+fn roots(flags: &Flags, config: Option<&FileConfig>, here: &Path) -> Result<Vec<PathBuf>, TargetError> {
+    let named = flags.server.is_some() || flags.url.is_some() || !flags.command.is_empty();
+    let written = config.filter(|_| !named).map(|config| config.roots.clone()).unwrap_or_default();
+    let typed: Vec<PathBuf> = flags.roots.iter().map(|root| joined(here, root)).collect();
+    let roots = if typed.is_empty() { written } else { typed };
+    match roots.iter().find(|root| !root.is_dir()) {
+        Some(path) => Err(TargetError::NoRoot { path: path.clone() }),
+        None => Ok(roots),
+    }
 }
 
 /// A flag that would do nothing is a misunderstanding.
@@ -277,6 +292,17 @@ mod tests {
     }
 
     #[test]
+    fn roots_are_typed_or_go_with_the_server_of_the_file() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().to_owned();
+        let written = format!("[target]\ncommand = 'x'\nroots = ['{}']\n", root.display());
+        assert_eq!(resolved(&Flags::default(), &written).unwrap().roots, std::slice::from_ref(&root));
+        assert_eq!(resolved(&typed(&["node"]), &written).unwrap().roots, [""; 0].map(PathBuf::from));
+        let flags = Flags { roots: vec![root.clone()], ..typed(&["node"]) };
+        assert_eq!(resolved(&flags, "").unwrap().roots, [root]);
+    }
+
+    #[test]
     fn every_contradiction_is_one_clear_sentence() {
         let server = || Flags { server: Some("github".into()), ..Flags::default() };
         let url = "http://host/mcp?key=hunter2";
@@ -300,6 +326,7 @@ mod tests {
             (at("localhost:8000"), ""),
             (at("ftp://ada:hunter2@host/"), ""),
             (at("http://host:port/"), ""),
+            (Flags { roots: vec!["no-such-place".into()], ..typed(&["node"]) }, ""),
         ];
         let messages: Vec<_> = wrong
             .into_iter()

@@ -23,6 +23,9 @@ pub struct Shown {
     pub cwd: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// Directories that it is told of when it asks for roots.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -40,6 +43,7 @@ impl Target {
                 .and_then(|command| command.cwd.as_ref())
                 .map(|cwd| without(&cwd.to_string_lossy(), &secrets)),
             env: command.map(|command| command.environment.set.keys().cloned().collect()).unwrap_or_default(),
+            roots: self.roots.iter().map(|root| without(&root.to_string_lossy(), &secrets)).collect(),
             url: endpoint.map(|endpoint| without(&show_url(&endpoint.url), &secrets)),
             headers: endpoint.map(header_names).unwrap_or_default(),
         }

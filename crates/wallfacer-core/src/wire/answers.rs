@@ -1,5 +1,8 @@
 //! A question of the server in, our answer out: safe defaults that fit what was asked for.
-//! Roots are empty, so that we never widen what a server may touch, and yes-or-no questions are answered with no.
+//! Roots are those that the user names, and none else, so that we never widen what a server may touch; yes-or-no questions
+//! are answered with no.
+
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -16,10 +19,10 @@ pub enum Reaction {
 }
 
 /// Answers a request of the server, or one entry of `inputRequests`.
-pub fn react(method: &str, params: &Value) -> Reaction {
+pub fn react(method: &str, params: &Value, roots: &[PathBuf]) -> Reaction {
     Reaction::Result(match method {
         "ping" => json!({}),
-        "roots/list" => json!({ "roots": [] }),
+        "roots/list" => json!({ "roots": roots.iter().map(|root| named(root)).collect::<Vec<Value>>() }),
         "sampling/createMessage" => json!({
             "role": "assistant",
             "content": { "type": "text", "text": "ok" },
@@ -32,16 +35,27 @@ pub fn react(method: &str, params: &Value) -> Reaction {
 }
 
 /// The answers to the questions of an `input_required` result, by their keys.
-pub fn react_to_all(requests: &Map<String, Value>) -> Map<String, Value> {
+pub fn react_to_all(requests: &Map<String, Value>, roots: &[PathBuf]) -> Map<String, Value> {
     let answer = |(key, request): (&String, &Value)| {
         let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
         let params = request.get("params").unwrap_or(&Value::Null);
-        match react(method, params) {
+        match react(method, params, roots) {
             Reaction::Result(result) => Some((key.clone(), result)),
             Reaction::Error { .. } => None,
         }
     };
     requests.iter().take(MAX_FIELDS).filter_map(answer).collect()
+}
+
+/// A directory as an address, with its own name.
+fn named(root: &Path) -> Value {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(byte);
+    let bytes = root.as_os_str().as_encoded_bytes().iter();
+    let path: String = bytes
+        .map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") })
+        .collect();
+    let name = root.file_name().map(|name| name.to_string_lossy());
+    json!({ "uri": format!("file://{path}"), "name": name })
 }
 
 fn elicit(params: &Value) -> Value {
@@ -128,15 +142,19 @@ mod tests {
     use super::*;
 
     fn result(method: &str, params: Value) -> Value {
-        match react(method, &params) {
+        match react(method, &params, &[]) {
             Reaction::Result(result) => result,
             error => panic!("{error:?}"),
         }
     }
 
     #[test]
-    fn roots_are_empty() {
+    fn roots_are_those_that_are_named_and_none_else() {
         assert_eq!(result("roots/list", json!({})), json!({ "roots": [] }));
+        let Reaction::Result(told) = react("roots/list", &json!({}), &["/data/the book".into()]) else {
+            panic!("an error")
+        };
+        assert_eq!(told, json!({ "roots": [{ "uri": "file:///data/the%20book", "name": "the book" }] }));
     }
 
     #[test]
@@ -178,6 +196,6 @@ mod tests {
 
     #[test]
     fn an_unknown_question_gets_method_not_found() {
-        assert!(matches!(react("harness/unknown", &Value::Null), Reaction::Error { code: -32601, .. }));
+        assert!(matches!(react("harness/unknown", &Value::Null, &[]), Reaction::Error { code: -32601, .. }));
     }
 }

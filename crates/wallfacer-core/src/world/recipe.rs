@@ -64,18 +64,19 @@ impl World {
             authority: Arc::default(),
         };
         match target.reach.command() {
-            Some(command) => world.read(command),
+            Some(command) => world.read(command, &target.roots),
             None => world.leave("what runs already can be neither confined nor watched".to_owned()),
         }
         world
     }
 
-    fn read(&mut self, command: &Command) {
+    fn read(&mut self, command: &Command, roots: &[PathBuf]) {
         // Where we are ourselves, unless it is said; a directory that is gone names nothing.
         let here = std::env::current_dir().unwrap_or_default();
         let cwd = command.cwd.as_ref().map_or_else(|| here.clone(), |cwd| here.join(cwd));
-        self.scopes = scopes(command, &cwd);
+        self.scopes = scopes(command, &cwd, roots);
         self.places = places(command, &cwd);
+        self.places.extend(roots.iter().cloned());
         self.launcher = Launcher::of(command);
         if let Launcher::Container(name) = &self.launcher {
             let name = name.clone();

@@ -9,15 +9,18 @@ use crate::target::Command;
 /// Who said that a directory is the server's business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeclaredBy {
+    /// The client names it when it is asked for roots.
+    Roots,
     CommandLine,
     Environment,
     WorkingDirectory,
 }
 
 /// The directories that a server was told of. To leave them is to leave its scope; one that was given none by its
-/// command line or environment has no scope to leave.
-pub fn scopes(command: &Command, cwd: &Path) -> BTreeMap<PathBuf, DeclaredBy> {
-    let mut scopes = BTreeMap::new();
+/// command line, environment or roots has no scope to leave.
+pub fn scopes(command: &Command, cwd: &Path, roots: &[PathBuf]) -> BTreeMap<PathBuf, DeclaredBy> {
+    let mut scopes: BTreeMap<PathBuf, DeclaredBy> =
+        roots.iter().filter_map(|root| directory(root)).map(|root| (root, DeclaredBy::Roots)).collect();
     let arguments = command.args.iter().flat_map(paths_in);
     let named = arguments.map(|path| (path, DeclaredBy::CommandLine));
     let values = command.environment.set.values().flat_map(|value| std::env::split_paths(value));
@@ -66,10 +69,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directories_are_declared_by_arguments_variables_and_the_place_of_start() {
+    fn directories_are_declared_by_arguments_variables_roots_and_the_place_of_start() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().canonicalize().unwrap();
-        for name in ["cwd", "data", "cache", "cwd/sub"] {
+        for name in ["cwd", "data", "cache", "cwd/sub", "open"] {
             std::fs::create_dir(root.join(name)).unwrap();
         }
         std::fs::write(root.join("cwd/server.js"), "").unwrap();
@@ -77,12 +80,13 @@ mod tests {
         let mut command = Command::new("node", ["server.js", "sub", &data, "--verbose", "/no/such/place"]);
         let cache = root.join("cache").to_str().unwrap().to_owned();
         command.environment.set.insert("CACHE".to_owned(), cache);
-        let found = scopes(&command, &root.join("cwd"));
+        let found = scopes(&command, &root.join("cwd"), &[root.join("open")]);
         let wanted = [
             (root.join("cache"), DeclaredBy::Environment),
             (root.join("cwd"), DeclaredBy::WorkingDirectory),
             (root.join("cwd/sub"), DeclaredBy::CommandLine),
             (root.join("data"), DeclaredBy::CommandLine),
+            (root.join("open"), DeclaredBy::Roots),
         ];
         assert_eq!(found, wanted.into());
     }

@@ -8,7 +8,7 @@ use crate::judge::charge::Charge;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
-use crate::plan::{Aim, Case};
+use crate::plan::{Aim, Case, Injection};
 use crate::run::{Recording, Taken};
 
 /// An answer that takes less is quick enough, whatever it grows with.
@@ -22,6 +22,9 @@ const MEBIBYTE: f64 = 1_048_576.0;
 /// From one call to the next it may double, and some more for luck.
 const FACTOR: f64 = 2.5;
 
+/// What is twice as much may take a little less, for some of it was there before.
+const DOUBLES: f64 = 1.5;
+
 pub struct NoBlowUp;
 
 impl Check for NoBlowUp {
@@ -30,7 +33,7 @@ impl Check for NoBlowUp {
     }
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, _: &Context) -> Verdict {
-        let Some(injection) = case.intent.injection().filter(|injection| injection.aim == Aim::Grow) else {
+        let Some(injection) = case.intent.injection().filter(|injection| injection.aim.is_measured()) else {
             return Verdict::Holds;
         };
         let waits = |taken: &Taken| taken.traced.as_ref().is_some_and(|traced| traced.waits_for_network());
@@ -42,12 +45,14 @@ impl Check for NoBlowUp {
         let times: Vec<Duration> = seen.steps.iter().map(|step| step.took).collect();
         let silent = seen.steps.last().is_some_and(|step| step.answer == Answer::Silent);
         let held: Vec<u64> = recording.steps.iter().filter_map(peak).collect();
+        if injection.aim == Aim::Inflate {
+            return self.unpacks(injection, &held);
+        }
         let (what, weakness, told) = if takes_too_long(counted(&times, silent)) {
             let told = times.iter().map(|time| format!("{} ms", time.as_millis()));
             ("time", "CWE-1333", told.collect::<Vec<_>>().join(", "))
         } else if holds_too_much(&held) {
-            let told = held.iter().map(|bytes| format!("{:.0} MiB", *bytes as f64 / MEBIBYTE));
-            ("memory", "CWE-409", told.collect::<Vec<_>>().join(", "))
+            ("memory", "CWE-409", told(&held))
         } else {
             return Verdict::Holds;
         };
@@ -59,6 +64,25 @@ impl Check for NoBlowUp {
         charge.references = vec![Reference { kind: ReferenceKind::Cwe, text: weakness.to_owned() }];
         Verdict::Broken(Box::new(charge.with(&format!("{what}, each for twice the input"), told)))
     }
+}
+
+impl NoBlowUp {
+    fn unpacks(&self, injection: &Injection, held: &[u64]) -> Verdict {
+        if !holds_all(held) {
+            return Verdict::Holds;
+        }
+        let Injection { at, way, .. } = injection;
+        let cause = Cause::rule(self.name(), Some(&format!("packed {at}")));
+        let message = format!("what is packed in `{at}` is unpacked without a limit; it was given {way}");
+        let mut charge = Charge::new(self.name(), Kind::ResourceGrowth, cause, message);
+        charge.references = vec![Reference { kind: ReferenceKind::Cwe, text: "CWE-409".to_owned() }];
+        Verdict::Broken(Box::new(charge.with("memory, each for what unpacks to twice as much", told(held))))
+    }
+}
+
+fn told(held: &[u64]) -> String {
+    let told = held.iter().map(|bytes| format!("{:.0} MiB", *bytes as f64 / MEBIBYTE));
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// The most that the server has held up to the end of a step.
@@ -86,6 +110,13 @@ fn holds_too_much(held: &[u64]) -> bool {
     added.len() > 1 && runs_away(&added, LITTLE, MUCH)
 }
 
+/// Whether each archive brought about twice what the one before did, and the last of them much: what was sent was small.
+fn holds_all(held: &[u64]) -> bool {
+    let added: Vec<f64> = held.windows(2).map(|pair| pair[1].saturating_sub(pair[0]) as f64).collect();
+    let doubles = added.windows(2).all(|pair| pair[0] >= LITTLE && pair[1] >= DOUBLES * pair[0]);
+    added.len() > 1 && doubles && added.last().is_some_and(|last| *last >= MUCH)
+}
+
 /// Whether each doubling cost more than it may.
 fn runs_away(costs: &[f64], floor: f64, much: f64) -> bool {
     let (Some(first), Some(last)) = (costs.first(), costs.last()) else { return false };
@@ -104,6 +135,17 @@ mod tests {
 
     fn mebibytes(list: &[u64]) -> bool {
         holds_too_much(&list.iter().map(|number| number << 20).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_unpacks_is_held_where_memory_doubles_with_it() {
+        let holds = |list: &[u64]| holds_all(&list.iter().map(|number| number << 20).collect::<Vec<_>>());
+        assert!(holds(&[40, 56, 88, 152]));
+        // It stops at a limit, holds little, or grows for other reasons.
+        assert!(!holds(&[40, 56, 56, 56]));
+        assert!(!holds(&[40, 41, 42, 44]));
+        assert!(!holds(&[40, 90, 91, 150]));
+        assert!(!holds(&[40, 104]));
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Check for NoInjection {
     }
 
     fn judge(&self, case: &Case, recording: &Recording, _: &Observation, _: &Context) -> Verdict {
-        let Some(injection) = case.intent.injection().filter(|injection| injection.aim != Aim::Grow) else {
+        let Some(injection) = case.intent.injection().filter(|injection| !injection.aim.is_measured()) else {
             return Verdict::Holds;
         };
         if !recording.steps.iter().any(|taken| taken.traced.is_some()) {
@@ -58,7 +58,6 @@ impl NoInjection {
         charge.references = vec![Reference { kind: ReferenceKind::Cwe, text: weakness.to_owned() }];
         charge.severity = match aim {
             Aim::Connect { meant: true, .. } => Some(Severity::Medium),
-            Aim::Grow => Some(Severity::High),
             _ => None,
         };
         if matches!(aim, Aim::Connect { meant: true, .. }) {
@@ -84,7 +83,7 @@ fn told(aim: &Aim) -> (String, &'static str) {
         }
         Aim::Connect { .. } => ("the server connects to an inner address".to_owned(), "CWE-918"),
         Aim::Change { .. } => ("a tool that says it only reads changes something".to_owned(), "CWE-89"),
-        Aim::Grow => ("the time that a call takes grows".to_owned(), "CWE-1333"),
+        Aim::Grow | Aim::Inflate => ("what a call takes grows".to_owned(), "CWE-400"),
     }
 }
 
@@ -125,7 +124,7 @@ fn deeds(case: &Case, injection: &Injection, taken: &Taken, traced: &Traced) -> 
                 traced.changes.iter().filter(|change| is_change(change) && !known.contains(&change.path));
             other.map(|change| format!("{:?}: {}", change.effect, change.path.display())).collect()
         }
-        Aim::Grow => Vec::new(),
+        Aim::Grow | Aim::Inflate => Vec::new(),
     }
 }
 

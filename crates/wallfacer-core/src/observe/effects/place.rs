@@ -32,7 +32,7 @@ pub enum Place {
     Sensitive,
     /// Where the server's own program and its parts lie.
     Own,
-    /// A directory that the command line or the environment names.
+    /// A directory that the command line, the environment or roots name.
     Scope,
     WorkingDirectory,
     Home,

@@ -51,6 +51,8 @@ pub enum Aim {
     },
     /// Each call asks twice as much as the one before; time or memory grow faster than that.
     Grow,
+    /// Each call sends something small that unpacks to twice as much as the one before, and the server holds all of it.
+    Inflate,
 }
 
 /// How a scope is left.
@@ -78,6 +80,11 @@ pub fn top(at: &str) -> &str {
 }
 
 impl Aim {
+    /// Whether what it takes is measured, rather than what is done.
+    pub fn is_measured(&self) -> bool {
+        matches!(self, Aim::Grow | Aim::Inflate)
+    }
+
     /// What sort of injection it is; a part of what makes two findings one.
     pub fn class(&self) -> &'static str {
         match self {
@@ -89,6 +96,7 @@ impl Aim {
             Aim::Connect { .. } => "request",
             Aim::Change { .. } => "statement",
             Aim::Grow => "growth",
+            Aim::Inflate => "inflation",
         }
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::ground::Ground;
 use super::place::{Purpose, places};
 use crate::catalogue::Tool;
+use crate::plan::case::Step;
 use crate::plan::guard::words;
 
 /// Calls of one tool that payloads are put into.
@@ -22,6 +23,8 @@ pub struct Known {
     pub good: Vec<Value>,
     /// These are valid.
     pub valid: Vec<Value>,
+    /// What must come before its calls.
+    pub prelude: Vec<Step>,
     /// Arguments that its refusals ask for.
     pub demanded: BTreeMap<String, Value>,
     /// Files that it changes when nothing is injected.

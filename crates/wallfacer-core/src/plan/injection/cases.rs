@@ -50,7 +50,8 @@ pub fn injection_cases(tool: &Tool, known: &Known, ground: &Ground, seed: u64) -
             for (sort, (after, list)) in payloads(tool, &place, known, ground).into_iter().enumerate() {
                 for (variant, payload) in list.into_iter().enumerate() {
                     let rank = Rank { unlikely: payload.rank, wave: after + variant + *visits, sort };
-                    let case = case(tool, &base, &place, payload, seed);
+                    let case =
+                        Case { prelude: known.prelude.clone(), ..case(tool, &base, &place, payload, seed) };
                     if made.insert(serde_json::to_string(&case.steps).unwrap_or_default()) {
                         ranked.extend(offline(&case, rank, known));
                         ranked.push(Ranked { rank, case });
@@ -98,6 +99,7 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
         (0, payload::requests(place, fetches(tool), ground)),
         (0, statements),
         (0, payload::growths(place)),
+        (0, payload::archives(place, &about)),
     ]
 }
 
@@ -133,7 +135,7 @@ fn fetches(tool: &Tool) -> bool {
 fn case(tool: &Tool, base: &Value, place: &Place, payload: Payload, seed: u64) -> Case {
     let Payload { way, aim, values, .. } = payload;
     let injection = Injection { at: place.at.clone(), way, aim, offline: false };
-    let grows = injection.aim == Aim::Grow;
+    let grows = injection.aim.is_measured();
     let call = |value: String| {
         let mut arguments = base.clone();
         if let Some(place) = arguments.pointer_mut(&place.at) {
@@ -217,7 +219,7 @@ mod tests {
     fn what_grows_is_asked_four_times_and_what_makes_a_table_is_followed_by_a_question() {
         for case in cases(&tool("look", json!({ "readOnlyHint": true }))) {
             let calls = match &case.intent.injection().unwrap().aim {
-                Aim::Grow => 4,
+                Aim::Grow | Aim::Inflate => 4,
                 Aim::Change { shows: Some(shown), .. } => {
                     assert!(!serde_json::to_string(&case.steps).unwrap().contains(shown));
                     2

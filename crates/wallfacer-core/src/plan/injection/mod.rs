@@ -10,10 +10,12 @@
 //! | `demand` | a refusal → the arguments that it asks for |
 //! | `base` | a tool and its valid calls → calls that lead far into it |
 //! | `payload` | a place and the ground → what is put there, and what it is after |
+//! | `archive` | a size → a small archive that unpacks to it |
 //! | `cases` | all of these → cases, the likeliest first |
 //! | `aim` | what one case is after: how its effect is known |
 
 mod aim;
+mod archive;
 mod base;
 mod cases;
 mod demand;

@@ -5,9 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use super::aim::{Aim, Escape};
+use super::archive::{self, SIZES, Size};
 use super::base::Known;
 use super::ground::{Ground, PLAIN, To, Way};
 use super::place::{Place, Purpose};
+use crate::plan::guard::words;
 
 /// A longer value is left out of the payload: it only makes it harder to read.
 const MAX_VALUE: usize = 80;
@@ -24,6 +26,21 @@ const FEW: usize = 8;
 const MANY: usize = 2_000;
 /// Levels of a text that doubles with each of them: three doublings of this are some hundred megabytes.
 const LEVELS: usize = 3;
+
+/// Words of arguments that may be packed.
+const PACKED: [&str; 11] = [
+    "archive",
+    "base64",
+    "compressed",
+    "gunzip",
+    "gz",
+    "gzip",
+    "gzipped",
+    "inflate",
+    "packed",
+    "zip",
+    "zipped",
+];
 
 /// What is put into one place.
 #[derive(Debug, Clone)]
@@ -214,6 +231,25 @@ pub fn growths(place: &Place) -> Vec<Payload> {
     let payload =
         |(way, values): (&str, Vec<String>)| Payload { way: way.to_owned(), aim: Aim::Grow, values, rank };
     written.into_iter().map(payload).collect()
+}
+
+/// Archives that unpack to much more than is sent. They are not small, so only what speaks of such things is sent any.
+pub fn archives(place: &Place, about: &str) -> Vec<Payload> {
+    let said = words(&place.name).into_iter().chain(words(about)).collect::<Vec<String>>();
+    let speaks = said.iter().any(|word| PACKED.contains(&word.as_str()));
+    if !speaks {
+        return Vec::new();
+    }
+    let payload = |way: &str, write: fn(Size) -> String| Payload {
+        way: way.to_owned(),
+        aim: Aim::Inflate,
+        values: SIZES.map(write).to_vec(),
+        rank: 1,
+    };
+    vec![
+        payload("a packed file that unpacks to much more", archive::gzip),
+        payload("an archive that unpacks to much more", archive::zip),
+    ]
 }
 
 /// A document in which each entity stands for twice the one before.

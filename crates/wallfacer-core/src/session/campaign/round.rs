@@ -177,7 +177,10 @@ impl Campaign<'_> {
         }
         if let Some(planner) = planner {
             judged.kind.iter().for_each(|kind| planner.learn_kind(case, *kind));
+            let completed = judged.answer == Answer::Completed;
+            let unready = judged.unready.filter(|text| planner.learn_unready(case, text, completed));
             match judged.answer {
+                _ if unready.is_some() => {}
                 Answer::Completed if valid => planner.learn_success(case, judged.lessons),
                 Answer::Completed => {}
                 _ => planner.learn_refusal(case, judged.lessons),

@@ -116,6 +116,28 @@ impl<'a> Lane<'a> {
     /// The same with no more arguments than it takes; none where all are needed. A server that lives on is used again, so
     /// what is left must hold on a fresh one.
     fn reduce(&mut self, case: &Case, charge: &Charge) -> Result<Option<Case>, ConnectError> {
+        let alone = self.alone(case, charge)?;
+        let fewer = self.with_fewer_arguments(alone.as_ref().unwrap_or(case), charge)?;
+        Ok(fewer.or(alone))
+    }
+
+    /// The same without what came first; none where it is needed, or there was nothing.
+    fn alone(&mut self, case: &Case, charge: &Charge) -> Result<Option<Case>, ConnectError> {
+        if case.prelude.is_empty() {
+            return Ok(None);
+        }
+        let alone = Case { prelude: Vec::new(), ..case.clone() };
+        self.rest();
+        Ok(self.shows(&alone, charge)?.then_some(alone))
+    }
+
+    /// Ends the servers at hand, so that the next case meets a fresh one.
+    fn rest(&mut self) {
+        self.runtime.block_on(self.online.runner.rest());
+        self.runtime.block_on(self.offline.runner.rest());
+    }
+
+    fn with_fewer_arguments(&mut self, case: &Case, charge: &Charge) -> Result<Option<Case>, ConnectError> {
         let (Some(injection), Some(arguments)) = (case.intent.injection(), case.arguments()) else {
             return Ok(None);
         };
@@ -137,8 +159,7 @@ impl<'a> Lane<'a> {
         if small == *case {
             return Ok(None);
         }
-        self.runtime.block_on(self.online.runner.rest());
-        self.runtime.block_on(self.offline.runner.rest());
+        self.rest();
         Ok(self.shows(&small, charge)?.then_some(small))
     }
 

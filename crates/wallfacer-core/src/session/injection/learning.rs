@@ -1,6 +1,7 @@
 //! Tools in, what leads into each of them out: valid calls, made as long as there is time for it, and what they did.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde_json::json;
@@ -10,11 +11,11 @@ use super::lane_of;
 use crate::catalogue::Tool;
 use crate::observe::{Answer, observe};
 use crate::plan::{
-    Case, Ground, Intent, Known, Lesson, Mode, Options, Phase, Planner, Purpose, demanded, said,
+    Case, Ground, Intent, Known, Lesson, Mode, Options, Phase, Planner, Purpose, Step, demanded,
 };
 use crate::run::Recording;
-use crate::session::shard::lessons;
-use crate::wire::{Body, ConnectError, Content, Outcome};
+use crate::session::shard::{refusal, teach};
+use crate::wire::ConnectError;
 use wallfacer_process::trace::Kind as Deed;
 
 /// Valid calls of each tool.
@@ -26,9 +27,9 @@ const MAX_BYTES: usize = 1_000;
 struct Taught {
     case: Case,
     answer: Answer,
-    lessons: Vec<Lesson>,
+    recording: Recording,
     demanded: BTreeMap<String, serde_json::Value>,
-    changes: Vec<std::path::PathBuf>,
+    changes: Vec<PathBuf>,
     uses_network: bool,
     runs_programs: bool,
 }
@@ -56,14 +57,12 @@ pub fn learn(
             try_out(lane, cases.iter().filter(|case| lane_of(tools, case) == index), until)
         })?;
         for taught in taught.into_iter().flatten() {
-            note(&mut known, &taught);
-            match taught.answer {
-                Answer::Completed => planner.learn_success(&taught.case, taught.lessons),
-                _ => planner.learn_refusal(&taught.case, taught.lessons),
-            }
+            let succeeded = teach(&mut planner, &taught.case, &taught.answer, &taught.recording);
+            note(&mut known, &taught, succeeded);
         }
     }
     lanes.iter_mut().for_each(Lane::forgive);
+    set_preludes(&mut known, &planner);
     Ok(known)
 }
 
@@ -91,31 +90,32 @@ fn try_out<'c>(
             break;
         }
         if let Some(recording) = lane.call(case)? {
-            taught.extend(read(case, &recording));
+            taught.extend(read(case, recording));
         }
     }
     Ok(taught)
 }
 
-fn read(case: &Case, recording: &Recording) -> Option<Taught> {
-    let answer = observe(recording).steps.last()?.answer.clone();
+fn read(case: &Case, recording: Recording) -> Option<Taught> {
+    let answer = observe(&recording).steps.last()?.answer.clone();
     let traced = || recording.steps.iter().filter_map(|taken| taken.traced.as_ref());
     let mut events = traced().flat_map(|traced| &traced.events);
+    let refused = recording.steps.last().filter(|_| answer != Answer::Completed).map(refusal);
     Some(Taught {
-        lessons: lessons(&answer, recording),
-        demanded: if answer == Answer::Completed { BTreeMap::new() } else { demanded(&refusal(recording)) },
+        demanded: refused.map(|refused| demanded(&refused)).unwrap_or_default(),
         changes: traced().flat_map(|traced| &traced.changes).map(|change| change.path.clone()).collect(),
         uses_network: traced().any(|traced| !traced.flows.is_empty()),
         runs_programs: events.any(|event| event.call.is_some() && matches!(event.kind, Deed::Execute(_))),
         case: case.clone(),
         answer,
+        recording,
     })
 }
 
-fn note(known: &mut BTreeMap<String, Known>, taught: &Taught) {
+fn note(known: &mut BTreeMap<String, Known>, taught: &Taught, succeeded: bool) {
     let (Some(tool), Some(arguments)) = (taught.case.subject.tool(), taught.case.arguments()) else { return };
     let known = known.entry(tool.to_owned()).or_default();
-    if taught.answer == Answer::Completed {
+    if succeeded {
         known.good.push(arguments.clone());
     }
     known.demanded.extend(taught.demanded.clone());
@@ -124,28 +124,31 @@ fn note(known: &mut BTreeMap<String, Known>, taught: &Taught) {
     known.runs_programs |= taught.runs_programs;
 }
 
+/// What must come first for one tool comes first for all others: servers live on from one call to the next, so it may have
+/// been there by chance when they succeeded.
+fn set_preludes(known: &mut BTreeMap<String, Known>, planner: &Planner) {
+    let own: BTreeMap<&str, &[Step]> = planner.preludes().collect();
+    let Some(common) = planner.preludes().next().map(|(_, prelude)| prelude) else { return };
+    for (tool, known) in known {
+        let is_part = common.iter().any(|step| step.tool() == Some(tool));
+        let common = if is_part { &[] } else { common };
+        known.prelude = own.get(tool.as_str()).copied().unwrap_or(common).to_vec();
+    }
+}
+
 /// Directories and files that a call may name, under every name that an argument of this sort has.
 fn places_that_are_there(tools: &[&Tool], ground: &Ground) -> Vec<Lesson> {
     let Some((directory, file)) = &ground.inside else { return Vec::new() };
     let arguments = tools.iter().flat_map(|tool| tool.arguments());
-    let lesson = |name: &str| {
-        let path = match Purpose::of(name) {
-            Purpose::Directory => directory,
-            Purpose::File => file,
-            _ => return None,
+    let lessons = |name: &str| {
+        // What is called a path may be that of a directory.
+        let paths = match Purpose::of(name) {
+            Purpose::Directory => vec![directory],
+            Purpose::File => vec![file, directory],
+            _ => Vec::new(),
         };
-        Some(Lesson { field: name.to_owned(), value: path.to_string_lossy().into() })
+        let lesson = |path: &PathBuf| Lesson { field: name.to_owned(), value: path.to_string_lossy().into() };
+        paths.into_iter().map(lesson).collect::<Vec<Lesson>>()
     };
-    arguments.filter_map(|argument| lesson(argument.name)).collect()
-}
-
-/// What a call was refused with.
-fn refusal(recording: &Recording) -> String {
-    let Some(Outcome::Reply(reply)) = recording.steps.last().and_then(|taken| taken.outcome.as_ref()) else {
-        return String::new();
-    };
-    match &reply.content {
-        Content::Reply { body: Body::Error(error), .. } => error.message.clone(),
-        _ => reply.result().map(|result| said(&result)).unwrap_or_default(),
-    }
+    arguments.flat_map(|argument| lessons(argument.name)).collect()
 }

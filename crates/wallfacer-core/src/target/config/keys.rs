@@ -110,6 +110,13 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         section: "target",
+        name: "roots",
+        shape: Shape::Texts,
+        default: "[]",
+        meaning: "Directories that the server is told of when it asks for roots, relative to this file. To leave them is to leave what it was declared.",
+    },
+    Key {
+        section: "target",
         name: "url",
         shape: Shape::Text,
         default: "",

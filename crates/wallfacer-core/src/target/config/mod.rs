@@ -39,6 +39,8 @@ pub struct FileConfig {
     pub timeouts: Timeouts,
     pub bounds: Bounds,
     pub sandbox: SandboxWishes,
+    /// Directories that the server is told of when it asks for roots.
+    pub roots: Vec<PathBuf>,
     pub settings: Settings,
     /// Values that came from environment variables.
     pub from_environment: BTreeSet<String>,
@@ -133,6 +135,12 @@ fn read(reader: &Reader<'_>, root: &DeTable<'_>, path: &Path) -> FileConfig {
         timeouts: timeouts(&target),
         bounds: bounds(&target),
         sandbox: sandbox(reader, &section("sandbox")),
+        roots: target
+            .texts("roots")
+            .unwrap_or_default()
+            .into_iter()
+            .map(|root| joined(directory, root.value))
+            .collect(),
         settings: settings(reader, root, &section, directory),
         from_environment: BTreeSet::new(),
     }

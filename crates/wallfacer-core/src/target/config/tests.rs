@@ -28,6 +28,7 @@ env = { TOKEN = "${TOKEN}", MODE = "test" }
 env_clear = true
 env_pass = ["PATH"]
 cwd = "sub/./dir"
+roots = ["data"]
 url = "http://localhost:8000/mcp"
 headers = { Zebra = "1", Authorization = "Bearer ${TOKEN}" }
 transport = "sse"
@@ -86,6 +87,7 @@ fn every_key_is_read_and_means_what_it_says() {
     assert_eq!(endpoint.headers[0].0, "Zebra");
     assert_eq!(endpoint.headers[1], ("Authorization".into(), "Bearer hunter2-from-outside".into()));
     assert_eq!(endpoint.kind, EndpointKind::LegacySse);
+    assert_eq!(config.roots, [Path::new("/project/data")]);
     assert_eq!(config.protocol, Protocol::Fixed(Version::V2025_06_18));
     assert_eq!(config.timeouts.call, Duration::from_secs(1));
     assert_eq!(config.timeouts.startup, Duration::from_secs(2));

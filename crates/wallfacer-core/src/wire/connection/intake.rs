@@ -1,5 +1,6 @@
 //! What arrives in; answers, strays and our own reactions out.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use http::header::HeaderMap;
@@ -166,7 +167,7 @@ impl Connection {
         if self.manners.give_input
             && let Some(origin) = waiting.origin.take()
             && waiting.rounds < MAX_ROUNDS
-            && let Some(input) = input_for(&incoming)
+            && let Some(input) = input_for(&incoming, &self.roots)
         {
             let (method, mut params) = *origin;
             params.extend(input);
@@ -266,7 +267,7 @@ impl Connection {
         if !self.manners.answer_requests {
             return;
         }
-        let reply = match react(method, params) {
+        let reply = match react(method, params, &self.roots) {
             Reaction::Result(result) => {
                 format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.to_json())
             }
@@ -308,7 +309,7 @@ fn outcome_of(ended: Ended, said: Option<Incoming>) -> Outcome {
 }
 
 /// What a result that says `input_required` wants to have added to the next try.
-fn input_for(incoming: &Incoming) -> Option<Map<String, Value>> {
+fn input_for(incoming: &Incoming, roots: &[PathBuf]) -> Option<Map<String, Value>> {
     let Content::Reply { body: Body::Result(range), .. } = &incoming.content else { return None };
     // Most results are complete; a look at the text spares the parsing of all of them.
     if !incoming.text(range).contains("input_required") {
@@ -320,7 +321,7 @@ fn input_for(incoming: &Incoming) -> Option<Map<String, Value>> {
     }
     let mut input = Map::new();
     if let Some(requests) = result.get("inputRequests").and_then(Value::as_object) {
-        input.insert("inputResponses".to_owned(), Value::Object(react_to_all(requests)));
+        input.insert("inputResponses".to_owned(), Value::Object(react_to_all(requests, roots)));
     }
     if let Some(state) = result.get("requestState") {
         input.insert("requestState".to_owned(), state.clone());

@@ -8,6 +8,7 @@ mod intake;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
+use std::path::PathBuf;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub struct Connection {
     vigil: Vigil,
     opened: Instant,
     bounds: Bounds,
+    /// What is told to who asks for roots.
+    pub(super) roots: Vec<PathBuf>,
     frames: FrameLog,
     heads: VecDeque<Head>,
     dialect: Dialect,
@@ -111,6 +114,7 @@ impl Connection {
             vigil,
             opened: Instant::now(),
             bounds: bounds.clone(),
+            roots: Vec::new(),
             frames: FrameLog::new(bounds),
             heads: VecDeque::new(),
             dialect,

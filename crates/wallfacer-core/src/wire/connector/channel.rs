@@ -39,7 +39,9 @@ impl Connector {
                 (Channel::Http(Box::new(http), Some(process)), vigil)
             }
         };
-        Ok(Connection::new(channel, vigil, Dialect::new(version), &self.target.bounds))
+        let mut connection = Connection::new(channel, vigil, Dialect::new(version), &self.target.bounds);
+        connection.roots.clone_from(&self.target.roots);
+        Ok(connection)
     }
 
     async fn http(

@@ -1,14 +1,17 @@
 //! The tools that need something of the client: legacy versions send it a request and wait; 2026-07-28
 //! answers `input_required` and is called again with what was asked for.
 
+use crate::answer::Answer as Done;
 use crate::message::{self, Failure};
 use crate::request::Request;
+use crate::scenes::Call;
 use crate::tools::{failed, said};
 use crate::validate::validate;
 use crate::version::Version;
 use serde_json::{Map, Value, json};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
+use std::path::Path;
 use std::sync::LazyLock;
 
 /// The one key under which something is asked for.
@@ -66,16 +69,24 @@ pub fn summarize(request: &Request, arguments: &Arguments) -> Answer {
 }
 
 pub fn roots(request: &Request, arguments: &Arguments) -> Answer {
-    let question = Question {
-        capability: "roots",
-        since: Version::November2024,
-        method: "roots/list",
-        params: json!({}),
-    };
-    ask(request, arguments, &question, |answer| match answer["roots"].as_array() {
+    ask(request, arguments, &for_roots(), |answer| match answer["roots"].as_array() {
         Some(roots) => said(&format!("{} roots", roots.len())),
         None => failed("the client named no roots"),
     })
+}
+
+/// What a tool does with the first directory that the client names.
+pub fn in_root(call: &Call, then: impl Fn(&Path) -> Value) -> Done {
+    let arguments = call.arguments.as_object().cloned().unwrap_or_default();
+    let answer = ask(call.request, &arguments, &for_roots(), |answer| {
+        let root = answer["roots"][0]["uri"].as_str().and_then(|uri| uri.strip_prefix("file://"));
+        root.map_or_else(|| failed("the client named no roots"), |root| then(Path::new(root)))
+    });
+    answer.map_or(Done::Withdrawn, Done::from)
+}
+
+fn for_roots() -> Question {
+    Question { capability: "roots", since: Version::November2024, method: "roots/list", params: json!({}) }
 }
 
 fn ask(

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::answer::Answer;
 use crate::scenes::{Scene, Tool, failed, said};
 
 /// A text that is longer is not looked at by the correct twins, nor is more than this written out.
@@ -36,6 +37,14 @@ pub fn scene(name: &str) -> Option<Scene> {
                 said(&format!("{}", matches(LINE.as_bytes(), times)))
             },
         ),
+        "archive-without-limit" => Tool::new(
+            "measure_archive",
+            "Tells how much a gzip file in base64 unpacks to.",
+            json!({"archive": {"type": "string"}}),
+            &["archive"],
+            |call| unpack(call.text("archive"), LONGEST),
+        )
+        .except(|_| true, |call| unpack(call.text("archive"), usize::MAX)),
         "memory-runs-away" => Tool::new(
             "read_document",
             "Tells how long a document is.",
@@ -90,4 +99,33 @@ fn expanded(document: &str, longest: usize) -> Option<String> {
         }
     }
     Some(text)
+}
+
+/// As much memory as the file says that it unpacks to, all of it written.
+fn unpack(archive: &str, longest: usize) -> Answer {
+    let packed = decoded(archive);
+    let size = match packed.last_chunk::<4>() {
+        Some(size) if packed.starts_with(&[0x1f, 0x8b]) => u32::from_le_bytes(*size) as usize,
+        _ => return failed("this is no gzip file"),
+    };
+    if size > longest {
+        return failed("too long");
+    }
+    let room = vec![b'.'; size];
+    said(&format!("{} bytes", std::hint::black_box(room).len()))
+}
+
+/// What a text in base64 stands for; what is no base64 is passed over.
+fn decoded(text: &str) -> Vec<u8> {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits: Vec<u32> = text
+        .bytes()
+        .filter_map(|letter| LETTERS.iter().position(|known| *known == letter))
+        .filter_map(|digit| u32::try_from(digit).ok())
+        .collect();
+    let group = |group: &[u32]| {
+        let whole = (0..4).fold(0, |whole, place| whole << 6 | group.get(place).copied().unwrap_or_default());
+        whole.to_be_bytes()[1..group.len().max(1)].to_vec()
+    };
+    digits.chunks(4).flat_map(group).collect()
 }

@@ -1,5 +1,6 @@
 //! The name of an injection in, the small server out that lets it in. One file for each sort.
 
+mod behind;
 mod costs;
 mod network;
 mod paths;
@@ -12,8 +13,8 @@ use crate::scenes::Scene;
 pub use paths::flat;
 
 pub fn scene(name: &str) -> Option<Scene> {
-    const SORTS: [fn(&str) -> Option<Scene>; 5] =
-        [programs::scene, paths::scene, network::scene, state::scene, costs::scene];
+    const SORTS: [fn(&str) -> Option<Scene>; 6] =
+        [programs::scene, paths::scene, network::scene, state::scene, costs::scene, behind::scene];
     SORTS.iter().find_map(|sort| sort(name))
 }
 

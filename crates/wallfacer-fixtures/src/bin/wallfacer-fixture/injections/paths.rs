@@ -3,17 +3,24 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::root;
 use crate::answer::Answer;
+use crate::asking::in_root;
 use crate::scenes::{Call, Scene, Tool, failed, said};
+use crate::tools;
 
 pub fn scene(name: &str) -> Option<Scene> {
     let tool = match name {
-        "path-unchecked" | "path-without-scope" => {
-            reader().except(|_| true, |call| read(&root().join(call.text("path"))))
-        }
+        "path-unchecked" | "path-without-scope" => reader().except(|_| true, read_any),
+        "roots-ignored" => reader()
+            .replies(|call| in_root(call, |root| read_below(&root.join(call.text("path")), root)))
+            .except(
+                |_| true,
+                |call| in_root(call, |root| read_below(&root.join(call.text("path")), Path::new("/"))),
+            )
+            .waits(),
         "path-by-prefix" => reader().except(
             |_| true,
             |call| read_if(call, |path| path.to_string_lossy().starts_with(&*root().to_string_lossy())),
@@ -44,9 +51,28 @@ pub fn scene(name: &str) -> Option<Scene> {
 /// A correct reader: what a path leads to in the end must lie below the root.
 fn reader() -> Tool {
     let arguments = json!({"path": {"type": "string"}});
-    Tool::new("read_page", "Reads a page.", arguments, &["path"], |call| {
-        read_if(call, |path| path.starts_with(root()))
-    })
+    Tool::new("read_page", "Reads a page.", arguments, &["path"], read_inside)
+}
+
+/// Reads what lies below a directory in the end.
+fn read_below(path: &Path, directory: &Path) -> Value {
+    match path.canonicalize() {
+        Ok(real) if real.starts_with(directory) => fs::read(real).map_or_else(
+            |error| tools::failed(&error.to_string()),
+            |bytes| tools::said(&String::from_utf8_lossy(&bytes)),
+        ),
+        Ok(_) => tools::failed("outside"),
+        Err(error) => tools::failed(&error.to_string()),
+    }
+}
+
+/// Reads whatever it is told.
+pub fn read_any(call: &Call) -> Answer {
+    read(&root().join(call.text("path")))
+}
+
+pub fn read_inside(call: &Call) -> Answer {
+    read_if(call, |path| path.starts_with(root()))
 }
 
 fn read_if(call: &Call, allowed: fn(&Path) -> bool) -> Answer {

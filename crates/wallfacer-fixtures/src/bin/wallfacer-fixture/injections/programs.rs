@@ -51,11 +51,11 @@ fn is_reachable() -> bool {
     TcpStream::connect_timeout(&SocketAddr::from(UPSTREAM), PATIENCE).is_ok()
 }
 
-fn shell(line: &str) -> Answer {
+pub fn shell(line: &str) -> Answer {
     run(Command::new("sh").args(["-c", line]))
 }
 
-fn run(command: &mut Command) -> Answer {
+pub fn run(command: &mut Command) -> Answer {
     match command.stdin(Stdio::null()).stderr(Stdio::null()).output() {
         Ok(output) => said(&String::from_utf8_lossy(&output.stdout)),
         Err(error) => failed(&error.to_string()),

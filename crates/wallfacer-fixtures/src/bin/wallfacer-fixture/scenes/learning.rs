@@ -3,6 +3,7 @@
 use super::death;
 use super::scene::{Call, Scene, Tool, count_words, failed, said, structured};
 use serde_json::json;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const THEMES: [&str; 2] = ["alpha", "beta"];
 const NOTES: [&str; 3] = ["nt_8f3k2q", "nt_c07xw1", "nt_z5m9ab"];
@@ -24,6 +25,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "learns-ids" => ids(),
         "learns-timezones" => timezones(),
         "opens-by-degrees" => degrees(),
+        "waits-for-another-call" => behind_another(),
         _ => return None,
     })
 }
@@ -155,4 +157,28 @@ fn degrees() -> Scene {
         |call| right_settings(call) == SETTINGS.len(),
         |_| death::panicked("disk", "called `Option::unwrap()` on a `None` value"),
     ))
+}
+
+/// Whether a note was opened.
+static OPEN: AtomicBool = AtomicBool::new(false);
+
+fn behind_another() -> Scene {
+    let name = json!({"name": {"type": "string"}});
+    let open = Tool::new("open_note", "Opens a note.", name, &["name"], |_| {
+        OPEN.store(true, Ordering::SeqCst);
+        said("opened")
+    });
+    let page = json!({"page": {"type": "integer", "minimum": 1, "maximum": 12}});
+    let scan = Tool::new("scan_page", "Scans a page of it.", page, &["page"], |_| {
+        if OPEN.load(Ordering::SeqCst) {
+            said("scanned")
+        } else {
+            failed("no note is open: call open_note first")
+        }
+    });
+    let scan = scan.except(
+        |call| OPEN.load(Ordering::SeqCst) && call.integer("page") == 12,
+        |_| death::panicked("note", "index out of bounds: the len is 12 but the index is 12"),
+    );
+    Scene::of(vec![scan, count_words(), open])
 }

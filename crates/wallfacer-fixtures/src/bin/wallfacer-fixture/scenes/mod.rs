@@ -19,7 +19,7 @@ mod secret;
 mod stage;
 mod wire;
 
-pub use scene::{Call, Entry, Scene, Tool, failed, refused, said, structured};
+pub use scene::{Call, Entry, Scene, Tool, count_words, failed, refused, said, structured};
 pub use stage::Stage;
 
 fn find(flaw: &str) -> Option<Scene> {

@@ -93,6 +93,11 @@ impl Tool {
         self
     }
 
+    /// The same tool with another answer.
+    pub fn replies(self, answer: fn(&Call) -> Answer) -> Tool {
+        Tool { answer, ..self }
+    }
+
     /// What a flawed tool declares instead.
     pub fn declares_later(self, declared: Value) -> Tool {
         Tool { later: Some(declared), ..self }

@@ -1,0 +1,56 @@
+//! Ways in that are open only behind another call.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+
+use super::paths::{read_any, read_inside};
+use super::programs::{run, shell};
+use crate::scenes::{Scene, Tool, count_words, failed, said};
+
+/// Whether the call was made that must come first.
+static OPEN: AtomicBool = AtomicBool::new(false);
+
+pub fn scene(name: &str) -> Option<Scene> {
+    Some(match name {
+        "path-behind-a-call" => behind(
+            "open_shelf",
+            "Opens a shelf.",
+            Tool::new("read_page", "Reads a page.", json!({"path": {"type": "string"}}), &["path"], |call| {
+                if is_open() { read_inside(call) } else { failed(NO_SHELF) }
+            })
+            .except(|_| is_open(), read_any),
+        ),
+        "command-behind-a-session" => behind(
+            "start_session",
+            "Begins to work.",
+            Tool::new("show_log", "Shows a log.", json!({"log": {"type": "string"}}), &["log"], |call| {
+                if is_open() {
+                    run(Command::new("echo").args(["--", call.text("log")]))
+                } else {
+                    failed(NO_SESSION)
+                }
+            })
+            .except(|_| is_open(), |call| shell(&format!("echo \"{}\"", call.text("log")))),
+        ),
+        _ => return None,
+    })
+}
+
+/// Names the call that is missing.
+const NO_SHELF: &str = "no shelf is open; call open_shelf first";
+/// Only says what is missing.
+const NO_SESSION: &str = "Session not initialised.";
+
+fn behind(name: &str, about: &str, tool: Tool) -> Scene {
+    let first = Tool::new(name, about, json!({"name": {"type": "string"}}), &["name"], |_| {
+        OPEN.store(true, Ordering::SeqCst);
+        said("done")
+    });
+    Scene::of(vec![count_words(), tool, first])
+}
+
+fn is_open() -> bool {
+    OPEN.load(Ordering::SeqCst)
+}
