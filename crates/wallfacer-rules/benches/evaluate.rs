@@ -1,10 +1,13 @@
 //! A thousand rules on a thousand responses: how many evaluations a second, and what was compiled for them.
+//!
+//! Instructions are counted by callgrind, of what is evaluated alone:
+//! `valgrind --tool=callgrind --toggle-collect='*evaluated*' target/release/deps/evaluate-…`
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
-use wallfacer_rules::{Context, Rules, Verdict};
+use wallfacer_rules::{Compiled, Context, Rules, Verdict};
 
 const RULES: usize = 1000;
 const RESPONSES: usize = 1000;
@@ -37,6 +40,17 @@ fn response(number: usize) -> Value {
     json!({ "content": [{ "type": "text", "text": format!("item {number} of all") }], "structuredContent": fields })
 }
 
+/// How many times a rule holds.
+#[inline(never)]
+fn evaluated(rules: &Rules, input: &Value, responses: &[Value]) -> usize {
+    let mut holding = 0;
+    for response in responses {
+        let context = Context::new(input, response);
+        holding += rules.rules.iter().filter(|rule| rule.judge(&context) == Verdict::Holds).count();
+    }
+    holding
+}
+
 #[allow(clippy::print_stdout)]
 fn main() {
     let text = file();
@@ -45,15 +59,13 @@ fn main() {
         .expect("the file of the benchmark is right");
     let reading = started.elapsed();
     let before = rules.compiled();
+    // A hundred patterns of their own and one in common; what stands in many rules is compiled once.
+    assert_eq!(before, Compiled { regexes: 101, paths: 45, schemas: 10, expressions: 10 });
     let responses: Vec<Value> = (0..RESPONSES).map(response).collect();
     let input = json!({});
 
     let started = Instant::now();
-    let mut holding = 0_usize;
-    for response in &responses {
-        let context = Context::new(&input, response);
-        holding += rules.rules.iter().filter(|rule| rule.judge(&context) == Verdict::Holds).count();
-    }
+    let holding = evaluated(&rules, &input, &responses);
     let evaluating = started.elapsed();
 
     let evaluations = RULES * RESPONSES;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use wallfacer_core::findings::rfc3339;
 use wallfacer_core::session::{FuzzOptions, PropertyOptions, RuleSet, property};
 use wallfacer_core::summary::Run;
-use wallfacer_rules::{Rules, Shelf};
+use wallfacer_rules::{Rules, Shelf, nearest};
 
 use super::behave::noise;
 use super::conclude::{conclude, failure};
@@ -100,20 +100,17 @@ impl Args {
             sets.push(self.read(file, &shelf)?);
         }
         let set = super::target::settings(config)?.packs;
-        let mut unused: BTreeSet<&str> = self.parameters.names().collect();
+        let mut known = BTreeSet::new();
         for name in names {
-            let declared = shelf.parameters(name).into_iter().map(|parameter| parameter.name).collect();
-            unused.retain(|typed| !BTreeSet::contains(&declared, *typed));
+            let declared: BTreeSet<String> =
+                shelf.parameters(name).into_iter().map(|parameter| parameter.name).collect();
+            known.extend(declared.iter().cloned());
             let given = self.parameters.given_to(&shelf, name, &set, &declared);
             sets.push(RuleSet { name: name.clone(), rules: pack::loaded(&shelf, name, &given)? });
         }
-        match unused.first().filter(|_| self.file.is_none()) {
-            Some(typed) => Err(Failure {
-                exit: Exit::Usage,
-                message: format!(
-                    "no pack that is tried has a parameter `{typed}`; see `wallfacer pack params NAME`"
-                ),
-            }),
+        let unused = self.parameters.names().find(|typed| !known.contains(*typed));
+        match unused.filter(|_| self.file.is_none()) {
+            Some(typed) => Err(undeclared(typed, &known)),
             None => Ok(sets),
         }
     }
@@ -133,4 +130,13 @@ impl Args {
         rules.warnings.iter().for_each(|warning| terminal::note(&warning.to_string()));
         Ok(RuleSet { name, rules })
     }
+}
+
+fn undeclared(typed: &str, known: &BTreeSet<String>) -> Failure {
+    let help = match nearest(typed, known.iter().map(String::as_str)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "see `wallfacer pack params NAME`".to_owned(),
+    };
+    let message = format!("no pack that is tried has a parameter `{typed}`; {help}");
+    Failure { exit: Exit::Usage, message }
 }

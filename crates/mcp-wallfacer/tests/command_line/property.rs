@@ -115,3 +115,91 @@ fn coverage_holds_back_what_looks_destructive_only_where_its_effects_would_be_re
     let all = world.run(&["coverage", "--pack-all", "--demo"]);
     assert!(all.stdout.contains("tool-quality"), "{all}");
 }
+
+/// Rules about the adding tool of a correct server, whose arguments are fixed, generated and left to its schema.
+const ADDING: &str = "version: 4
+invariants:
+  - { name: fixed, tool: add, fixed: { a: 1, b: 2 }, assert: [{ kind: equals, lhs: $.response.isError, rhs: false }] }
+  - name: generated
+    tool: add
+    generate: { a: { type: integer }, b: { type: integer } }
+    assert: [{ kind: equals, lhs: $.response.isError, rhs: false }]
+";
+
+#[test]
+fn what_is_fixed_is_sent_once_and_what_is_generated_as_often_as_is_typed() {
+    let world = World::new().with("rules.yaml", ADDING);
+    let fixture = crate::world::fixture();
+    let calls = |more: &[&str]| {
+        let typed = [&["property", "rules.yaml", "--format", "json"], more, &["--", &fixture, "correct"]];
+        let outcome = world.run(&typed.concat());
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        outcome.json()["summary"]["calls"].clone()
+    };
+    assert_eq!(calls(&[]), 1 + 5);
+    assert_eq!(calls(&["--cases", "9"]), 1 + 9);
+}
+
+#[test]
+fn rules_about_tools_that_are_left_out_are_told_and_not_tried() {
+    let world = World::new().with("rules.yaml", ADDING);
+    let fixture = crate::world::fixture();
+    for choice in [["--exclude", "ad*"], ["--include", "echo"]] {
+        let typed =
+            [&["property", "rules.yaml", "--format", "json"], &choice[..], &["--", &fixture, "correct"]];
+        let outcome = world.run(&typed.concat());
+        assert_eq!(outcome.code, Some(3), "nothing was tried: {outcome}");
+        let told = outcome.json()["not_tested"].take();
+        let told = told.as_array().unwrap().iter().find(|not| not["what"] == "fixed, generated");
+        assert_eq!(told.map(|not| &not["why"]), Some(&"`add` is left out".into()), "{outcome}");
+    }
+}
+
+#[test]
+fn silence_and_noise_satisfy_no_rule_and_are_findings_of_their_own() {
+    let rules = |tool: &str, argument: &str, value: &str| {
+        format!(
+            "version: 4\ninvariants:\n  - {{ name: refused, tool: {tool}, fixed: {{ {argument}: {value} }}, assert: \
+             [{{ kind: equals, lhs: $.response.isError, rhs: true }}] }}\n"
+        )
+    };
+    for (flaw, tool, argument, value, kind, why) in [
+        (
+            "hang-on-one-value",
+            "pick_colour",
+            "colour",
+            "blue",
+            "hang",
+            "`pick_colour` did not answer in time; --tool-timeout gives it more",
+        ),
+        (
+            "result-and-error-on-one-value",
+            "choose_mode",
+            "mode",
+            "turbo",
+            "protocol_error",
+            "what came for `choose_mode` is no valid answer",
+        ),
+    ] {
+        let world = World::new().with("rules.yaml", &rules(tool, argument, value));
+        let fixture = crate::world::fixture();
+        let typed =
+            ["property", "rules.yaml", "--timeout", "1s", "--format", "json", "--", &fixture, "flaw", flaw];
+        let found = world.run(&typed).json();
+        let kinds: Vec<_> =
+            found["findings"].as_array().unwrap().iter().map(|finding| &finding["kind"]["type"]).collect();
+        assert_eq!(kinds, [kind]);
+        assert_eq!(
+            (&found["not_tested"][0]["what"], &found["not_tested"][0]["why"]),
+            (&"refused".into(), &why.into())
+        );
+    }
+}
+
+#[test]
+fn a_parameter_that_no_pack_declares_is_refused() {
+    let outcome =
+        World::new().run(&["property", "--pack", "unicode", "--param", "witnes_tool=echo", "--demo"]);
+    outcome.assert_fails(2);
+    crate::world::assert_shown("property_undeclared_parameter", &outcome);
+}

@@ -25,7 +25,7 @@ pub fn unanswered(tool: &str, answer: &Answer) -> String {
     match answer {
         Answer::Gone { .. } => format!("the server ended instead of answering `{tool}`"),
         Answer::Malformed => format!("what came for `{tool}` is no valid answer"),
-        _ => format!("`{tool}` did not answer in time"),
+        _ => format!("`{tool}` did not answer in time; --tool-timeout gives it more"),
     }
 }
 

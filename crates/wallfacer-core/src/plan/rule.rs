@@ -162,3 +162,27 @@ pub fn with_arguments(case: &Case, arguments: &Value) -> Case {
     }
     case
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wallfacer_rules::Rules;
+
+    #[test]
+    fn the_same_seed_makes_the_same_cases_and_another_makes_others_but_for_the_first() {
+        let text = "version: 4\ninvariants:\n  - { name: r, tool: add, cases: 20, generate: { a: { type: integer } }, \
+                    assert: [{ kind: exists, path: $.response }] }\n";
+        let rules = Rules::read("rules.yaml", text, &BTreeMap::new(), &|_| None).unwrap();
+        let rule = Arc::new(rules.rules[0].clone());
+        let (schemas, steps) = (BTreeMap::new(), Value::Null);
+        let inputs = |seed: u64| -> Vec<Value> {
+            let known = Known { steps: &steps, canary: None, marker: None };
+            let cases = rule_cases(&rule, &RulePlan { schemas: &schemas, known, seed, cases: 5 }).unwrap();
+            cases.iter().map(|case| common_arguments(case).unwrap().clone()).collect()
+        };
+        assert_eq!(inputs(1), inputs(1));
+        assert_ne!(inputs(1), inputs(2));
+        assert_eq!(inputs(1)[0], inputs(2)[0], "the simplest of all");
+        assert_eq!(inputs(1).len(), 20);
+    }
+}

@@ -75,6 +75,48 @@ fn every_file_among_the_packs_is_built_in_and_says_what_it_is_for() {
     }
 }
 
+/// What people have written into their configurations.
+const NAMES_IN_USE: [(&str, &[&str]); 20] = [
+    (
+        "auth",
+        &["admin_path_pattern", "bearer_witness_tool", "get_user_tool", "list_resources_tool", "whoami_tool"],
+    ),
+    ("auth-flow", &["login_tool", "logout_tool", "password", "protected_tool", "user"]),
+    ("authorization", &["admin_path_pattern", "admin_witness_tool", "list_resources_tool", "role_field"]),
+    ("context-poisoning", &[]),
+    ("error-shape", &["error_witness_tool", "unknown_tool_name"]),
+    ("idempotency", &[]),
+    ("injection-shell", &["canary_pattern", "shell_field", "shell_tool"]),
+    ("injection-sql", &["drop_table_pattern", "query_field", "query_tool"]),
+    (
+        "large-payload",
+        &["array_witness_field", "array_witness_tool", "string_witness_field", "string_witness_tool"],
+    ),
+    ("mcp-spec-conformance", &[]),
+    ("pagination", &["items_path", "next_cursor_path", "paginate_tool"]),
+    ("path-traversal", &["read_file_tool", "sensitive_unix_pattern", "write_file_tool"]),
+    ("prompt-injection", &["leakage_pattern", "llm_tool", "prompt_field"]),
+    ("prompt-injection-v2", &["capitulation_pattern", "leakage_pattern", "llm_tool", "prompt_field"]),
+    ("rate-limit", &["quota_tool"]),
+    ("secrets-leakage", &["witness_field", "witness_tool"]),
+    ("security", &[]),
+    ("stateful", &["create_payload", "create_tool", "delete_tool", "read_tool"]),
+    ("tool-annotations", &[]),
+    ("unicode", &["witness_field", "witness_tool"]),
+];
+
+#[test]
+fn packs_and_parameters_that_are_in_use_are_there() {
+    let shelf = Shelf::default();
+    for (pack, wanted) in NAMES_IN_USE {
+        assert!(packs().iter().any(|known| known.name == pack), "{pack}");
+        let declared: BTreeSet<String> =
+            shelf.parameters(pack).into_iter().map(|parameter| parameter.name).collect();
+        let missing: Vec<_> = wanted.iter().filter(|name| !declared.contains(**name)).collect();
+        assert!(missing.is_empty(), "{pack}: {missing:?}");
+    }
+}
+
 #[test]
 fn security_takes_the_parameters_of_all_its_packs() {
     let shelf = Shelf::default();

@@ -77,5 +77,9 @@ fn sequence_fixture(node: &Node, desk: &mut Desk<'_>) -> Option<SequenceFixture>
 fn expect(fields: &Fields<'_>, desk: &mut Desk<'_>) -> Option<Expect> {
     let known = [Expect::Pass, Expect::Fail, Expect::Unknown].map(|expect| (expect.name(), expect));
     let node = fields.required("expect", desk)?;
-    desk.choice(node, "expect", &known)
+    let expect = desk.choice(node, "expect", &known)?;
+    if expect == Expect::Unknown && desk.version < LATEST {
+        desk.requires_latest(node.span, "`expect: unknown`");
+    }
+    Some(expect)
 }
