@@ -1,6 +1,8 @@
 //! The hand we keep on a running tree: a keeper, or a process group.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::time::Duration;
 
 use crate::attendant::Gone;
 use crate::group::Group;
@@ -75,6 +77,14 @@ impl Control {
         match self {
             #[cfg(target_os = "linux")]
             Self::Keeper(keeper) => keeper.sample(),
+            Self::Group(_) => None,
+        }
+    }
+
+    pub(crate) fn queued(&self) -> Option<BTreeMap<u32, Duration>> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Keeper(keeper) => keeper.queued(),
             Self::Group(_) => None,
         }
     }

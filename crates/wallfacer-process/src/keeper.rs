@@ -11,6 +11,7 @@ mod keep;
 mod launch;
 mod shed;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Write};
@@ -174,6 +175,10 @@ impl Keeper {
 
     pub(crate) fn sample(&self) -> Option<Sample> {
         self.while_unreaped(|pid| tree::sample(pid as u32)).flatten()
+    }
+
+    pub(crate) fn queued(&self) -> Option<BTreeMap<u32, Duration>> {
+        self.while_unreaped(|pid| tree::queued(pid as u32))
     }
 
     fn while_unreaped<T>(&self, act: impl FnOnce(libc::pid_t) -> T) -> Option<T> {

@@ -1,5 +1,6 @@
 //! [`Spec`] in, a running [`Process`] out: the handle that keeps a tree alive and ends all of it.
 
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 #[cfg(target_os = "linux")]
 use std::path::Path;
@@ -230,6 +231,12 @@ impl Process {
     /// What the whole tree holds at this moment; `None` where that cannot be seen, or nothing is left.
     pub fn sample(&self) -> Option<Sample> {
         self.control.sample()
+    }
+
+    /// How long each process of the tree has so far been ready to run while no processor was free, by the thread that
+    /// waited longest; `None` where that cannot be seen.
+    pub fn queued(&self) -> Option<BTreeMap<u32, Duration>> {
+        self.control.queued()
     }
 
     /// Ends the tree the way a client should. The caller has closed stdin; then the main process has `grace` to end

@@ -26,13 +26,14 @@ pub struct Sample {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{descendants, sample};
+pub(crate) use linux::{descendants, queued, sample};
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::fs::{self, File};
     use std::io::Read;
+    use std::path::{Path, PathBuf};
     use std::time::Duration;
 
     use super::{Descendant, Sample};
@@ -40,7 +41,7 @@ mod linux {
     /// More than any server needs; a fork bomb beyond it is ended all the same, it is just not listed in full.
     const MAX_PROCESSES: usize = 4096;
 
-    /// Threads of one process that are asked for their children; a browser has some hundred.
+    /// Threads of one process that are looked at; a browser has some hundred.
     const MAX_THREADS: usize = 4096;
 
     /// So much of a command line is kept: enough to tell which program it is.
@@ -69,6 +70,17 @@ mod linux {
         (sample.processes > 0).then_some(sample)
     }
 
+    pub(crate) fn queued(keeper: u32) -> BTreeMap<u32, Duration> {
+        let waited = |pid: u32| threads(pid).into_iter().filter_map(|thread| waited(&thread)).max();
+        alive(keeper).into_iter().filter_map(|pid| Some((pid, waited(pid)?))).collect()
+    }
+
+    /// How long a thread was ready to run while no processor was free: the second figure of `schedstat`, in nanoseconds.
+    fn waited(thread: &Path) -> Option<Duration> {
+        let line = fs::read_to_string(thread.join("schedstat")).ok()?;
+        line.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+    }
+
     /// All processes beneath the keeper that have not ended.
     fn alive(keeper: u32) -> BTreeSet<u32> {
         let mut found = BTreeSet::new();
@@ -87,13 +99,16 @@ mod linux {
 
     /// Each thread has children of its own.
     fn children(pid: u32) -> Vec<u32> {
-        let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
-        threads
-            .take(MAX_THREADS)
-            .flatten()
-            .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok())
+        threads(pid)
+            .into_iter()
+            .filter_map(|thread| fs::read_to_string(thread.join("children")).ok())
             .flat_map(|list| list.split_whitespace().flat_map(str::parse).collect::<Vec<u32>>())
             .collect()
+    }
+
+    fn threads(pid: u32) -> Vec<PathBuf> {
+        let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+        threads.take(MAX_THREADS).flatten().map(|thread| thread.path()).collect()
     }
 
     fn describe(pid: u32) -> Descendant {

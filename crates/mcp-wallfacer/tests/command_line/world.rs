@@ -16,7 +16,7 @@ use tempfile::TempDir;
 /// Where a shell and its usual programs are.
 pub const SYSTEM_PATH: &str = "/usr/bin:/bin";
 /// Far beyond what any run here takes, so that only a run that hangs meets it.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(240);
 
 /// A working directory and a home, both empty at first.
 pub struct World {

@@ -4,8 +4,10 @@ mod case;
 mod claim;
 mod frame;
 mod guard;
+mod harvest;
 mod injection;
 mod input;
+mod knowledge;
 mod lesson;
 mod measure;
 mod mutation;
@@ -14,17 +16,20 @@ mod payload;
 mod planner;
 mod prelude;
 mod protocol;
+mod refusal;
 mod rule;
+mod tool_plan;
 
 pub use case::{Case, Intent, Step, Subject};
 pub use claim::{Claim, Law};
 pub use frame::RawFrame;
 pub use guard::{held_back, words};
+pub use harvest::harvest;
 pub use injection::{
     Aim, Escape, Ground, Injection, Known, Landmarks, Purpose, Ranked, demanded, injection_cases, places,
 };
 pub use input::Input;
-pub use lesson::{Lesson, harvest, read_refusal, said};
+pub use lesson::{Lesson, Teaching, said};
 pub use measure::{Carrier, Measure};
 pub use offers::offer_cases;
 pub use payload::{compact, expand};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Map;
 use tokio::time::Instant;
 
-use super::call::{Call, execute};
+use super::call::{Call, answer, execute};
 use super::patience::Patience;
 use super::recording::{Mark, Recording, Taken};
 use crate::plan::{Case, RawFrame, Step};
@@ -15,9 +15,12 @@ use crate::world::Traced;
 
 /// A stored case cannot keep us longer than this.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
-/// Nor make more requests than this, nor take longer over them.
+/// Nor make more requests than this, nor take longer over them; where the machine is busy, longer than usual, until there
+/// were enough to say something of them.
 const MAX_TIMES: u32 = 100_000;
-const MAX_REPEATING: Duration = Duration::from_secs(15);
+const USUAL_REPEATING: Duration = Duration::from_secs(15);
+const MAX_REPEATING: Duration = Duration::from_secs(60);
+const ENOUGH_TIMES: u32 = 400;
 /// Errors about earlier frames that may still come; one frame of many lines may bring as many.
 const MAX_OLD_ERRORS: usize = 64;
 /// How often stock is taken while a request is made many times.
@@ -147,7 +150,7 @@ impl Life {
 
     /// Makes the same call again and again until it has been made so often, goes wrong, or takes too long in all.
     async fn repeat(&mut self, call: &Call, times: u32) -> Taken {
-        let until = Instant::now() + MAX_REPEATING;
+        let started = Instant::now();
         let mut stock = Vec::new();
         let every = (times / STOCKS).clamp(1, MOST_APART);
         for number in 1..=times.min(MAX_TIMES) {
@@ -156,7 +159,8 @@ impl Life {
                 let sample = self.connection.process().and_then(wallfacer_process::Process::sample);
                 stock.extend(sample.map(|sample| (number, sample)));
             }
-            if taken.is_fatal() || number == times.min(MAX_TIMES) || Instant::now() >= until {
+            let most = if number < ENOUGH_TIMES { MAX_REPEATING } else { USUAL_REPEATING };
+            if taken.is_fatal() || number == times.min(MAX_TIMES) || started.elapsed() >= most {
                 return Taken { stock, ..taken };
             }
         }
@@ -175,11 +179,12 @@ impl Life {
             self.connection.forget(ticket);
             return Taken::unanswered("raw frame", started.elapsed());
         }
-        let happening = self.connection.wait_for(ticket, started + patience.plain()).await;
+        let (happening, kept_waiting) = answer(&mut self.connection, ticket, patience.plain()).await;
         if matches!(happening, Happening::Deadline) {
             self.connection.forget(ticket);
         }
-        Taken::awaited("raw frame", happening, started.elapsed()).with_company(&mut self.connection, mark)
+        let taken = Taken { kept_waiting, ..Taken::awaited("raw frame", happening, started.elapsed()) };
+        taken.with_company(&mut self.connection, mark)
     }
 
     /// A server may leave now: that is waited for, but nothing hangs on it.

@@ -2,6 +2,7 @@
 //! Nothing is interpreted here, so that an old recording can be judged by a new check.
 
 mod call;
+mod held_up;
 mod life;
 mod patience;
 mod recording;

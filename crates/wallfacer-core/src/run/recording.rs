@@ -30,6 +30,8 @@ pub struct Taken {
     /// Set when the server went away instead.
     pub closed: Option<Closed>,
     pub took: Duration,
+    /// How long the machine kept the server from working meanwhile, as far as that is known.
+    pub kept_waiting: Duration,
     /// What came meanwhile and answers nothing.
     pub strays: Strays,
     /// The beginnings of the notifications that came meanwhile.
@@ -70,6 +72,7 @@ impl Taken {
             outcome: None,
             closed: None,
             took,
+            kept_waiting: Duration::ZERO,
             strays: Strays::default(),
             notices: Vec::new(),
             stock: Vec::new(),

@@ -10,7 +10,7 @@ use super::campaign::Campaign;
 use super::confirm::Confirmed;
 use super::fuzz::{FuzzError, FuzzOptions};
 use super::pair::{Both, Pair};
-use super::shard::lessons;
+use super::shard::teach;
 use super::suspicion::Suspicion;
 use crate::event::{Event, Listener};
 use crate::findings::{Cause, Reproduced};
@@ -202,11 +202,7 @@ impl Comparison<'_> {
             let Both { here, there, answer, recording } = pair.ask(case).await?;
             campaign.count(case, &answer);
             if let Some(planner) = planner.as_deref_mut() {
-                let lessons = lessons(&answer, &recording);
-                match &here {
-                    Reply::Answered(_) => planner.learn_success(case, lessons),
-                    _ => planner.learn_refusal(case, lessons),
-                }
+                teach(planner, case, &answer, &recording);
             }
             let fatal = [&here, &there].iter().any(|reply| matches!(reply, Reply::Silent | Reply::Gone));
             asked.push(Asked { case, first, replies: Some((here, there)) });

@@ -12,7 +12,7 @@ use crate::world::DeclaredBy;
 /// Words in the names of fields that want a directory, and of those that want a file.
 const DIRECTORY: [&str; 10] =
     ["cwd", "dir", "directory", "folder", "path", "project", "repo", "repository", "root", "workspace"];
-const FILE: [&str; 6] = ["file", "filename", "filepath", "path", "paths", "source"];
+const FILE: [&str; 7] = ["file", "filename", "filepath", "files", "path", "paths", "source"];
 
 /// What to try for each field of these tools whose name asks for a place: the narrowest scope, and a file in it.
 pub(super) fn footholds(tools: &[Tool], scopes: &BTreeMap<PathBuf, DeclaredBy>) -> Vec<Lesson> {

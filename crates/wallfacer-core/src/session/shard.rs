@@ -9,7 +9,7 @@ use super::novelty::kind;
 use crate::judge::{Charge, Context, Judgement, is_complete, leak, weigh};
 use crate::learn::Sight;
 use crate::observe::{Answer, observe};
-use crate::plan::{Case, Lesson, Planner, Subject, harvest, read_refusal, said, unready};
+use crate::plan::{Case, Planner, Subject, Teaching, harvest, said, unready};
 use crate::run::{Foreman, Recording, Runner, Taken, Unexplained};
 use crate::wire::{Body, ConnectError, Content, Outcome};
 
@@ -32,7 +32,7 @@ const MAX_LEARNED: usize = 24;
 pub struct Judged {
     pub answer: Answer,
     pub charges: Vec<Charge>,
-    pub lessons: Vec<Lesson>,
+    pub teaching: Teaching,
     /// What it says of a call that must come first.
     pub unready: Option<String>,
     /// The kind of the answer, where anyone asks for it.
@@ -265,8 +265,8 @@ impl Foreman for Bench<'_> {
             if silent { Trouble::Silence } else { Trouble::Death }
         });
         self.trouble.entry(case.subject.clone()).or_default().count(trouble);
-        let lessons =
-            if self.instructive.contains(&index) { lessons(&answer, &recording) } else { Vec::new() };
+        let teaching =
+            if self.instructive.contains(&index) { teaching(&answer, &recording) } else { Teaching::Nothing };
         let unready =
             self.instructive.contains(&index).then(|| wants_another_first(case, &answer, &recording));
         let unready = unready.flatten();
@@ -285,7 +285,7 @@ impl Foreman for Bench<'_> {
         let sight = if learns { sight(case, &answer, &recording) } else { None };
         let case = (!charges.is_empty()).then(|| case.clone());
         let judged =
-            Judged { answer, charges, lessons, unready, kind, notes, trouble, case, unknown, sight, twins };
+            Judged { answer, charges, teaching, unready, kind, notes, trouble, case, unknown, sight, twins };
         self.judged.insert(index, judged);
     }
 }
@@ -317,10 +317,7 @@ pub fn teach(planner: &mut Planner, case: &Case, answer: &Answer, recording: &Re
     if unready.is_some_and(|text| planner.learn_unready(case, &text, completed)) {
         return false;
     }
-    match completed {
-        true => planner.learn_success(case, lessons(answer, recording)),
-        false => planner.learn_refusal(case, lessons(answer, recording)),
-    }
+    planner.learn(case, teaching(answer, recording));
     completed
 }
 
@@ -333,15 +330,12 @@ pub fn refusal(taken: &Taken) -> String {
     }
 }
 
-pub fn lessons(answer: &Answer, recording: &Recording) -> Vec<Lesson> {
-    let reply = recording.steps.last().and_then(|step| step.outcome.as_ref());
-    let Some(Outcome::Reply(reply)) = reply else { return Vec::new() };
-    match (answer, &reply.content) {
-        (Answer::Completed, _) => reply.result().map(|result| harvest(&result)).unwrap_or_default(),
-        (Answer::ToolError, _) => {
-            reply.result().map(|result| read_refusal(&said(&result))).unwrap_or_default()
-        }
-        (_, Content::Reply { body: Body::Error(error), .. }) => read_refusal(&error.message),
-        _ => Vec::new(),
+/// What the answer to the last call of a case teaches.
+fn teaching(answer: &Answer, recording: &Recording) -> Teaching {
+    let Some(taken) = recording.steps.last() else { return Teaching::Nothing };
+    let Some(Outcome::Reply(reply)) = &taken.outcome else { return Teaching::Nothing };
+    match answer {
+        Answer::Completed => Teaching::Result(harvest(&reply.result().unwrap_or_default())),
+        _ => Teaching::refusal(&refusal(taken)),
     }
 }

@@ -85,13 +85,13 @@ const URLS: &[&str] = &[
 const TEMPLATES: &[&str] = &["{{7*7}}", "${7*7}", "<%= 7*7 %>", "#{7*7}", "{{constructor}}", "{0.__class__}"];
 const FORMATS: &[&str] = &["%s%s%s%s%s%n", "%x%x%x%x", "{}{}{}", "%(name)s"];
 const UNICODE: &[&str] = &[
+    "👩‍👩‍👧‍👦",
     "\u{202e}txt.exe",
     "a\u{200d}b\u{200b}c",
     "e\u{301}\u{301}\u{301}\u{301}",
     "\u{feff}text",
     "ﬁ ℌ ① ｆｕｌｌ",
     "İstanbul ıI",
-    "👩‍👩‍👧‍👦",
     "\u{10ffff}",
     "\u{fffd}\u{ffff}",
     "аdmin",

@@ -1,5 +1,6 @@
 //! Every request must be answered in time. The charge is only a suspicion: slow is not hung, and the session finds out.
-//! A call that waits for the network is not charged: that it waits says nothing of the server.
+//! A call that waits for the network is not charged, nor one that the machine left no time for: that it waits says nothing
+//! of the server.
 
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
@@ -9,6 +10,9 @@ use crate::observe::{Answer, Observation};
 use crate::plan::{Case, Step};
 use crate::run::Recording;
 use crate::world::Traced;
+
+/// Where the server was kept from working for more than this part of the time, its silence says nothing.
+const BUSY: f64 = 0.75;
 
 pub struct NoHang;
 
@@ -20,7 +24,11 @@ impl Check for NoHang {
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, _: &Context) -> Verdict {
         let silent = seen.steps.iter().position(|step| step.answer == Answer::Silent);
         let Some(index) = silent else { return Verdict::Holds };
-        let traced = recording.steps.get(index).and_then(|step| step.traced.as_ref());
+        let taken = recording.steps.get(index);
+        if taken.is_some_and(|taken| taken.kept_waiting > taken.took.mul_f64(BUSY)) {
+            return Verdict::Unknown("the machine was too busy to give the server its time".to_owned());
+        }
+        let traced = taken.and_then(|step| step.traced.as_ref());
         if traced.is_some_and(Traced::waits_for_network) {
             return Verdict::Unknown("the call waits for the network".to_owned());
         }

@@ -179,11 +179,9 @@ impl Campaign<'_> {
             judged.kind.iter().for_each(|kind| planner.learn_kind(case, *kind));
             let completed = judged.answer == Answer::Completed;
             let unready = judged.unready.filter(|text| planner.learn_unready(case, text, completed));
-            match judged.answer {
-                _ if unready.is_some() => {}
-                Answer::Completed if valid => planner.learn_success(case, judged.lessons),
-                Answer::Completed => {}
-                _ => planner.learn_refusal(case, judged.lessons),
+            // That something was done though it is not valid says nothing of what is.
+            if unready.is_none() && (valid || !completed) {
+                planner.learn(case, judged.teaching);
             }
         }
         let tool = case.subject.tool().map(str::to_owned);

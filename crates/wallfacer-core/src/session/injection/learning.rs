@@ -4,15 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use serde_json::json;
-
 use super::lane::{Lane, side_by_side};
 use super::lane_of;
 use crate::catalogue::Tool;
 use crate::observe::{Answer, observe};
-use crate::plan::{
-    Case, Ground, Intent, Known, Lesson, Mode, Options, Phase, Planner, Purpose, Step, demanded,
-};
+use crate::plan::{Case, Ground, Known, Lesson, Mode, Options, Phase, Planner, Purpose, Step, demanded};
 use crate::run::Recording;
 use crate::session::shard::{refusal, teach};
 use crate::wire::ConnectError;
@@ -44,8 +40,7 @@ pub fn learn(
 ) -> Result<BTreeMap<String, Known>, ConnectError> {
     let plan = Options { seed, mode: Mode::Conform, iterations: CALLS, max_bytes: MAX_BYTES };
     let (mut planner, _) = Planner::new(tools.iter().copied(), plan);
-    planner
-        .learn_success(&Case::tool("", json!({}), Intent::Example, 0), places_that_are_there(tools, ground));
+    planner.know(places_that_are_there(tools, ground));
     let mut known: BTreeMap<String, Known> = BTreeMap::new();
     while let Some(round) = planner.next_round().filter(|round| round.phase == Phase::Examples) {
         let cases = in_turn(round.cases);

@@ -22,8 +22,10 @@ const MAX_ROUNDS: usize = 8;
 const MAX_NOTIFICATION_NAMES: usize = 256;
 /// Heads of HTTP responses that are kept.
 const MAX_HEADS: usize = 1_024;
-/// Between the end of its output and the end of a process lie moments; more than this and it lives on.
-const EXIT_AFTER_CLOSE: Duration = Duration::from_secs(1);
+/// Between the last word of a process and its end lie moments; more than this and it lives on.
+const EXIT_AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// Who closes its output nearly always ends; on a busy machine that takes longer to be seen.
+const EXIT_AFTER_CLOSE: Duration = Duration::from_secs(5);
 
 impl Connection {
     pub(super) async fn take_stdio(&mut self, arrival: StdioArrival) {
@@ -52,7 +54,7 @@ impl Connection {
             },
             What::Ended(Ended::Failed(error)) => {
                 if let Channel::Http(_, Some(process)) = &self.channel {
-                    let exit = tokio::time::timeout(EXIT_AFTER_CLOSE, process.exited());
+                    let exit = tokio::time::timeout(EXIT_AFTER_FAILURE, process.exited());
                     if exit.await.is_ok() {
                         self.closed = Some(self.closing().await);
                         return;

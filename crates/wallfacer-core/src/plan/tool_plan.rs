@@ -1,0 +1,273 @@
+//! What is known of one tool in, cases of it out: one way of making them for each phase.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+use wallfacer_schema::{Choices, CompileError, Limits, Pool, Schema};
+
+use super::case::{Case, Intent, Step};
+use super::input::Inputs;
+use super::knowledge::{Common, Knowledge, escaped};
+use super::mutation::{Draw, mutate, pick};
+use super::planner::{Mode, Options};
+use crate::catalogue::Tool;
+
+/// All that has to be escaped where a text is written into another language.
+const QUOTES: &str = "\"quoted\" 'text' `and` \\ \\\"";
+
+/// Values that are tried for each text of which nothing is known, in one round.
+const GUESSES: usize = 3;
+/// Calls that come before one call, at most.
+const MAX_PRELUDE: usize = 4;
+
+/// One tool, and what is planned for it.
+#[derive(Debug)]
+pub struct ToolPlan {
+    pub name: String,
+    schema: Schema,
+    pub knowledge: Knowledge,
+    /// What brought news, to be changed.
+    pub inputs: Inputs,
+    /// A call that succeeded.
+    pub good: Option<Step>,
+    /// What must come before each of its calls.
+    pub prelude: Vec<Step>,
+    /// The call that was refused because something must come first, and what may be meant.
+    pub unready: Option<(Value, Vec<String>)>,
+    pub made: usize,
+    /// Whether what brought news in earlier runs was tried in this one.
+    repeated: bool,
+    /// No further cases, because of what it did.
+    pub stopped: bool,
+}
+
+impl ToolPlan {
+    /// None of its schema, and why, where that cannot be used.
+    pub fn new(tool: &Tool, max_bytes: usize) -> Result<ToolPlan, CompileError> {
+        let limits = Limits { string: max_bytes, ..Limits::default() };
+        Ok(ToolPlan {
+            name: tool.name.clone(),
+            schema: Schema::compile_with(&Value::Object(tool.input_schema.clone()), limits)?,
+            knowledge: Knowledge::of(tool),
+            inputs: Inputs::default(),
+            good: None,
+            prelude: Vec::new(),
+            unready: None,
+            made: 0,
+            repeated: false,
+            stopped: false,
+        })
+    }
+
+    /// The simplest arguments first, then a few realistic ones.
+    pub fn examples(&self, seed: u64, count: usize, common: &Common) -> Vec<Case> {
+        let pool = self.knowledge.sure(common);
+        let simplest = self.simplest(&pool).map(|value| self.case(value, Intent::Example, seed));
+        simplest.into_iter().chain(self.drawn(seed, count.saturating_sub(1), &pool)).collect()
+    }
+
+    /// Valid arguments of a tool that took none yet, made of what was learned meanwhile: as few as it goes with what is
+    /// known and with what may fit, then more of them.
+    pub fn guesses(&self, seed: u64, common: &Common, retry: usize) -> Vec<Case> {
+        let known = self.knowledge.sure(common);
+        let pools: Vec<Pool> =
+            (0..GUESSES).map(|turn| self.knowledge.guess(common, retry * GUESSES + turn)).collect();
+        let fewest = [&known].into_iter().chain(&pools).filter_map(|pool| self.simplest(pool));
+        let mut fewest: Vec<Case> = fewest.map(|value| self.case(value, Intent::Valid, seed)).collect();
+        fewest.dedup();
+        let many = pools.first().into_iter().chain([&known]).enumerate();
+        let many = many.flat_map(|(number, pool)| self.drawn(seed.wrapping_add(number as u64), 1, pool));
+        fewest.into_iter().chain(many).collect()
+    }
+
+    /// A call of it that succeeded, behind what must come first.
+    pub fn leads_to(&self) -> Option<Vec<Step>> {
+        let good = self.good.clone()?;
+        (self.prelude.len() < MAX_PRELUDE).then(|| self.prelude.iter().cloned().chain([good]).collect())
+    }
+
+    /// The call that was refused, behind each call that may be meant to come first and is known to succeed.
+    pub fn behind(&mut self, ready: &BTreeMap<String, Vec<Step>>, seed: u64) -> Vec<Case> {
+        let Some((arguments, meant)) = self.unready.take().filter(|_| self.prelude.is_empty()) else {
+            return Vec::new();
+        };
+        let (there, later): (Vec<String>, Vec<String>) =
+            meant.into_iter().partition(|tool| ready.contains_key(tool));
+        let case = |tool: &String| {
+            let case = self.case(arguments.clone(), Intent::Example, seed);
+            Case { prelude: ready[tool].clone(), ..case }
+        };
+        let cases = there.iter().map(case).collect();
+        self.unready = (!later.is_empty()).then_some((arguments, later));
+        cases
+    }
+
+    /// What a call was made behind is kept, now that it was not answered that something must come first.
+    pub fn adopt(&mut self, case: &Case) {
+        if self.prelude.is_empty() {
+            self.prelude.clone_from(&case.prelude);
+        }
+    }
+
+    fn simplest(&self, pool: &Pool) -> Option<Value> {
+        self.schema.valid(&mut Choices::simplest(), pool).ok()
+    }
+
+    fn drawn(&self, seed: u64, count: usize, pool: &Pool) -> Vec<Case> {
+        let draw = |number: usize| {
+            let seed = self.seed(seed, self.made + number);
+            let value = self.schema.valid(&mut Choices::seeded(seed), pool).ok()?;
+            Some(self.case(value, Intent::Valid, seed))
+        };
+        (0..count).filter_map(draw).collect()
+    }
+
+    pub fn boundary(&self, seed: u64, common: &Common) -> Vec<Case> {
+        let list = self.schema.boundary(&self.knowledge.sure(common)).unwrap_or_default();
+        let list = interleaved(list, |found| found.at.clone());
+        let case = |found: wallfacer_schema::Boundary| {
+            let intent = Intent::Boundary(format!("{}: {}", place(&found.at), found.limit));
+            self.case(found.value, intent, seed)
+        };
+        list.into_iter().map(case).collect()
+    }
+
+    pub fn invalid(&self, seed: u64, common: &Common) -> Vec<Case> {
+        let list = self.schema.invalid(&self.knowledge.sure(common)).unwrap_or_default();
+        let list = interleaved(list, |found| (found.violation.at.clone(), found.violation.rule));
+        let case = |found: wallfacer_schema::Invalid| {
+            let wallfacer_schema::Violation { at, rule, message } = found.violation;
+            let intent = Intent::Invalid { at, rule: words(&format!("{rule:?}")), what: message };
+            self.case(found.value, intent, seed)
+        };
+        list.into_iter().map(case).collect()
+    }
+
+    pub fn adversarial(&self, seed: u64, common: &Common) -> Vec<Case> {
+        let pool = self.knowledge.sure(common);
+        let list = self.schema.adversarial(&pool).unwrap_or_default();
+        let list = interleaved(list, |found| (found.at.clone(), words(&format!("{:?}", found.attack))));
+        let case = |found: wallfacer_schema::Adversarial| {
+            let kind = format!("{}: {}", place(&found.at), words(&format!("{:?}", found.attack)));
+            self.case(found.value, Intent::Adversarial { kind, valid: found.conforms }, seed)
+        };
+        self.quoted(seed, &pool).into_iter().chain(list.into_iter().map(case)).collect()
+    }
+
+    /// Each text of the simplest arguments with what has to be escaped when it is written into JSON, SQL or a shell.
+    fn quoted(&self, seed: u64, pool: &Pool) -> Vec<Case> {
+        let simplest = self.simplest(pool);
+        let full = self.schema.valid(&mut Choices::seeded(seed), pool).ok();
+        let mut places = BTreeSet::new();
+        let mut cases = Vec::new();
+        for arguments in [full, simplest].into_iter().flatten() {
+            let texts = arguments.as_object().into_iter().flatten().filter(|(_, value)| value.is_string());
+            for (key, _) in texts.filter(|(key, _)| places.insert((*key).clone())) {
+                let mut arguments = arguments.clone();
+                arguments[key.as_str()] = Value::from(QUOTES);
+                let valid = self.schema.violations(&arguments).is_empty();
+                let kind = format!("/{}: quotes", escaped(key));
+                cases.push(self.case(arguments, Intent::Adversarial { kind, valid }, seed));
+            }
+        }
+        cases
+    }
+
+    /// What brought news in earlier runs; then, until the iterations are used up, random valid arguments, or changed ones
+    /// where there is something to change.
+    pub fn random(
+        &mut self,
+        options: &Options,
+        ratio: Option<f64>,
+        count: usize,
+        common: &Common,
+    ) -> Vec<Case> {
+        if options.mode == Mode::Adversarial && ratio.is_none() {
+            return Vec::new();
+        }
+        let count = count.min(options.iterations.saturating_sub(self.made));
+        let mut cases = Vec::new();
+        if !self.repeated {
+            self.repeated = true;
+            let known = self.inputs.known().iter().cloned();
+            let known = known.filter_map(|arguments| self.of_input(arguments, options.seed, options.mode));
+            cases.extend(known.take(count));
+        }
+        // Half of them are made of what is most likely to be taken, the others of all that may be.
+        let pools = [self.knowledge.sure(common), self.knowledge.wide(common)];
+        let drawn = (cases.len()..count).filter_map(|number| {
+            let seed = self.seed(options.seed, self.made + number);
+            let fresh = self.schema.valid(&mut Choices::seeded(seed), &pools[number % pools.len()]).ok()?;
+            let changed = self.changed(&fresh, seed, options.mode, ratio);
+            changed.or_else(|| {
+                (options.mode != Mode::Adversarial).then(|| self.case(fresh, Intent::Valid, seed))
+            })
+        });
+        cases.extend(drawn.collect::<Vec<_>>());
+        cases
+    }
+
+    /// Something that brought news, changed; none where it is not the turn of such a case, or the mode forbids it.
+    fn changed(&self, fresh: &Value, seed: u64, mode: Mode, ratio: Option<f64>) -> Option<Case> {
+        let mut draw = Draw::new(seed);
+        let turn = draw.happens(ratio?);
+        let input = pick(self.inputs.all(), &mut draw).filter(|_| turn)?;
+        let changed = mutate(input, fresh.as_object()?, &mut draw);
+        self.of_input(changed, seed, mode)
+    }
+
+    /// A case of such arguments, where the mode has them.
+    fn of_input(&self, arguments: Map<String, Value>, seed: u64, mode: Mode) -> Option<Case> {
+        let value = Value::Object(arguments);
+        let valid = self.schema.violations(&value).is_empty();
+        let wanted = match mode {
+            Mode::Conform => valid,
+            Mode::Adversarial => !valid,
+            Mode::Mixed => true,
+        };
+        let invalid = || Intent::Adversarial { kind: "made of what brought news".to_owned(), valid: false };
+        wanted.then(|| self.case(value, if valid { Intent::Valid } else { invalid() }, seed))
+    }
+
+    fn case(&self, value: Value, intent: Intent, seed: u64) -> Case {
+        // Arguments are an object by the protocol; a schema that allows more is still called with one.
+        let arguments = if value.is_object() { value } else { json!({ "value": value }) };
+        Case { prelude: self.prelude.clone(), ..Case::tool(&self.name, arguments, intent, seed) }
+    }
+
+    /// The seed of one case: the same whatever else the plan holds.
+    fn seed(&self, seed: u64, number: usize) -> u64 {
+        let mut hasher = blake3::Hasher::new();
+        hasher
+            .update(&seed.to_le_bytes())
+            .update(self.name.as_bytes())
+            .update(&(number as u64).to_le_bytes());
+        u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().expect("eight bytes"))
+    }
+}
+
+/// The first of each key, then the second of each, and so on: where a list is cut, something of everything is kept.
+fn interleaved<T, K: Ord>(list: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut seen: BTreeMap<K, usize> = BTreeMap::new();
+    let mut ranked: Vec<(usize, T)> = Vec::new();
+    for item in list {
+        let rank = seen.entry(key(&item)).or_default();
+        ranked.push((*rank, item));
+        *rank += 1;
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, item)| item).collect()
+}
+
+fn place(pointer: &str) -> &str {
+    if pointer.is_empty() { "/" } else { pointer }
+}
+
+/// `PathTraversal` as `path traversal`.
+fn words(name: &str) -> String {
+    let spaced = name.chars().flat_map(|letter| {
+        let gap = letter.is_uppercase().then_some(' ');
+        gap.into_iter().chain(letter.to_lowercase())
+    });
+    spaced.collect::<String>().trim_start().to_owned()
+}
