@@ -1,7 +1,7 @@
 //! A thousand rules on a thousand responses: how many evaluations a second, and what was compiled for them.
 //!
 //! Instructions are counted by callgrind, of what is evaluated alone:
-//! `valgrind --tool=callgrind --toggle-collect='*evaluated*' target/release/deps/evaluate-…`
+//! `valgrind --tool=callgrind --toggle-collect='evaluate::evaluated' target/release/deps/evaluate-…`
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
 use wallfacer_rules::{
-    FixtureOutcome, FixtureResult, Parameter, Problems, RuleFile, Rules, Shelf, test_offline,
+    FixtureOutcome, FixtureResult, Parameter, Problems, RuleFile, Rules, Shelf, nearest, test_offline,
 };
 
 use super::output::{Format, OutputArgs};
@@ -403,12 +404,28 @@ fn params(
 
 pub fn loaded(shelf: &Shelf, name: &str, given: &BTreeMap<String, Value>) -> Result<Rules, Failure> {
     let rules = shelf.rules(name, given).ok_or_else(|| unknown(shelf, name))?;
-    rules.map_err(|problems| wrong(&problems))
+    rules.map_err(|problems| wrong(&with_files(problems, shelf)))
+}
+
+/// The same problems, each in the file that a pack of the workspace stands in.
+fn with_files(mut problems: Problems, shelf: &Shelf) -> Problems {
+    for problem in &mut problems.0 {
+        let files = ["yaml", "yml"].map(|ending| format!("{DIRECTORY}/{}.{ending}", problem.source.name));
+        let file = files.into_iter().find(|file| Path::new(file).exists());
+        if let Some(file) = file.filter(|_| shelf.is_of_workspace(&problem.source.name)) {
+            Arc::make_mut(&mut problem.source).name = file;
+        }
+    }
+    problems
 }
 
 fn unknown(shelf: &Shelf, name: &str) -> Failure {
-    let known: Vec<_> = shelf.names().into_iter().collect();
-    failed(format!("there is no pack `{name}`; there are {}", known.join(", ")))
+    let known = shelf.names();
+    let help = match nearest(name, known.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("there are {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    failed(format!("there is no pack `{name}`; {help}"))
 }
 
 pub fn wrong(problems: &Problems) -> Failure {

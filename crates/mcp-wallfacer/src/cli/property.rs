@@ -117,9 +117,13 @@ impl Args {
 
     fn read(&self, path: &Path, shelf: &Shelf) -> Result<RuleSet, Failure> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| Failure {
-            exit: Exit::Usage,
-            message: format!("cannot read `{name}`: {}", without_number(&error.to_string())),
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let help = match shelf.text(&name) {
+                Some(_) => format!("--pack {name} tries the pack of that name"),
+                None => "name a rule file, or a pack with --pack".to_owned(),
+            };
+            let message = format!("cannot read `{name}`: {}; {help}", without_number(&error.to_string()));
+            Failure { exit: Exit::Usage, message }
         })?;
         let given: BTreeMap<String, Value> = match self.pack.is_empty() && !self.pack_all {
             true => self.parameters.typed(),

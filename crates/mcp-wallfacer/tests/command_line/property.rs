@@ -197,9 +197,20 @@ fn silence_and_noise_satisfy_no_rule_and_are_findings_of_their_own() {
 }
 
 #[test]
-fn a_parameter_that_no_pack_declares_is_refused() {
-    let outcome =
-        World::new().run(&["property", "--pack", "unicode", "--param", "witnes_tool=echo", "--demo"]);
-    outcome.assert_fails(2);
-    crate::world::assert_shown("property_undeclared_parameter", &outcome);
+fn what_cannot_be_tried_is_said_before_anything_is_started() {
+    let world = World::new().with("packs/own.yml", "version: 4\nmetadata: { extends: [unicorn] }\n");
+    let typed: [&[&str]; 6] = [
+        &["gone.yaml"],
+        &["unicode"],
+        &["--pack", "unicod"],
+        &["--pack", "zzz"],
+        &["--pack", "own"],
+        &["--pack", "unicode", "--param", "witnes_tool=echo"],
+    ];
+    let told = typed.map(|more| {
+        let outcome = world.run(&[&["property", "--demo"], more].concat());
+        outcome.assert_fails(2);
+        outcome.to_string()
+    });
+    crate::world::assert_shown("property_bad_rules", told.join("\n"));
 }
