@@ -3,8 +3,9 @@
 //!
 //! | file | in → out |
 //! |---|---|
-//! | `scope` | a command → the directories it declares |
+//! | `scope` | a command and roots → the directories they declare |
 //! | `launcher` | a command → what must be fetched before there is no network |
+//! | `uv` | arguments of uv → its own options, and what it runs |
 //! | `recipe` | a target → a [`World`], the same for each life |
 //! | `start`, `inside` | a world and a program → a process in it |
 //! | `standing` | how far it is confined and watched |
@@ -20,6 +21,7 @@ mod scope;
 mod standing;
 mod start;
 mod traced;
+mod uv;
 mod vigil;
 mod way;
 

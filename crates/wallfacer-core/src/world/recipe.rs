@@ -77,7 +77,7 @@ impl World {
         self.scopes = scopes(command, &cwd, roots);
         self.places = places(command, &cwd);
         self.places.extend(roots.iter().cloned());
-        self.launcher = Launcher::of(command);
+        self.launcher = Launcher::of(command, &cwd);
         if let Launcher::Container(name) = &self.launcher {
             let name = name.clone();
             self.leave(format!(

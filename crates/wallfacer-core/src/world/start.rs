@@ -59,6 +59,8 @@ impl World {
         }
         let Some(args) = self.launcher.fetching() else { return };
         let mut spec = Spec { args, ..spec.clone() };
+        let variables = self.launcher.fetching_variables().iter();
+        spec.env.extend(variables.map(|(name, value)| (name.into(), value.into())));
         if let Some(program) = self.launcher.fetcher() {
             spec.program = program.into();
         }
