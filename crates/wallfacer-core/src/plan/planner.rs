@@ -158,7 +158,7 @@ impl Planner {
             Teaching::Nothing => {}
             Teaching::Result(returned) => {
                 if let (Some(plan), Some(arguments)) = (self.plan_of(case), arguments) {
-                    plan.good.get_or_insert_with(|| case.steps[0].clone());
+                    plan.keep_good(case);
                     plan.adopt(case);
                     plan.knowledge.prove(arguments);
                     self.common.prove(arguments);
@@ -248,8 +248,8 @@ impl Planner {
         let Planner { options, tools, common, random, mutate_ratio, .. } = self;
         let most = (LARGE_ROUND / tools.len().max(1)).max(RANDOM_ROUND);
         let mut cases = Vec::new();
-        let ready: BTreeMap<String, Vec<Step>> =
-            tools.iter().filter_map(|plan| Some((plan.name.clone(), plan.leads_to()?))).collect();
+        let ready: BTreeMap<String, Vec<Vec<Step>>> =
+            tools.iter().map(|plan| (plan.name.clone(), plan.leads_to())).collect();
         for plan in tools.iter_mut().filter(|plan| !plan.stopped) {
             let left = options.iterations.saturating_sub(plan.made);
             let room = match (options.mode, next) {
@@ -260,7 +260,7 @@ impl Planner {
             };
             let mut made = match next {
                 Next::Examples(0) => plan.examples(options.seed, OPENING, common),
-                Next::Examples(_) if plan.good.is_some() => Vec::new(),
+                Next::Examples(_) if !plan.good.is_empty() => Vec::new(),
                 Next::Examples(retry) => plan.guesses(options.seed, common, retry),
                 Next::Boundary if options.mode == Mode::Adversarial => Vec::new(),
                 Next::Boundary => plan.boundary(options.seed, common),

@@ -17,6 +17,8 @@ const QUOTES: &str = "\"quoted\" 'text' `and` \\ \\\"";
 
 /// Values that are tried for each text of which nothing is known, in one round.
 const GUESSES: usize = 3;
+/// Calls of one tool that are tried before those of another.
+const MAX_GOOD: usize = 4;
 /// Calls that come before one call, at most.
 const MAX_PRELUDE: usize = 4;
 
@@ -28,8 +30,8 @@ pub struct ToolPlan {
     pub knowledge: Knowledge,
     /// What brought news, to be changed.
     pub inputs: Inputs,
-    /// A call that succeeded.
-    pub good: Option<Step>,
+    /// Calls that succeeded, the first few.
+    pub good: Vec<Step>,
     /// What must come before each of its calls.
     pub prelude: Vec<Step>,
     /// The call that was refused because something must come first, and what may be meant.
@@ -50,7 +52,7 @@ impl ToolPlan {
             schema: Schema::compile_with(&Value::Object(tool.input_schema.clone()), limits)?,
             knowledge: Knowledge::of(tool),
             inputs: Inputs::default(),
-            good: None,
+            good: Vec::new(),
             prelude: Vec::new(),
             unready: None,
             made: 0,
@@ -80,24 +82,31 @@ impl ToolPlan {
         fewest.into_iter().chain(many).collect()
     }
 
-    /// A call of it that succeeded, behind what must come first.
-    pub fn leads_to(&self) -> Option<Vec<Step>> {
-        let good = self.good.clone()?;
-        (self.prelude.len() < MAX_PRELUDE).then(|| self.prelude.iter().cloned().chain([good]).collect())
+    pub fn keep_good(&mut self, case: &Case) {
+        let new = case.steps.first().filter(|step| self.good.len() < MAX_GOOD && !self.good.contains(step));
+        self.good.extend(new.cloned());
     }
 
-    /// The call that was refused, behind each call that may be meant to come first and is known to succeed.
-    pub fn behind(&mut self, ready: &BTreeMap<String, Vec<Step>>, seed: u64) -> Vec<Case> {
+    /// Calls of it that succeeded, each behind what must come first.
+    pub fn leads_to(&self) -> Vec<Vec<Step>> {
+        let good = self.good.iter().filter(|_| self.prelude.len() < MAX_PRELUDE);
+        good.map(|good| self.prelude.iter().chain([good]).cloned().collect()).collect()
+    }
+
+    /// The call that was refused, behind each call that may be meant to come first and is known to succeed. Some servers
+    /// refuse in words and call it a success, so several are tried of each tool.
+    pub fn behind(&mut self, ready: &BTreeMap<String, Vec<Vec<Step>>>, seed: u64) -> Vec<Case> {
         let Some((arguments, meant)) = self.unready.take().filter(|_| self.prelude.is_empty()) else {
             return Vec::new();
         };
+        let leads = |tool: &String| ready.get(tool).map(Vec::as_slice).unwrap_or_default();
         let (there, later): (Vec<String>, Vec<String>) =
-            meant.into_iter().partition(|tool| ready.contains_key(tool));
-        let case = |tool: &String| {
+            meant.into_iter().partition(|tool| !leads(tool).is_empty());
+        let case = |prelude: &Vec<Step>| {
             let case = self.case(arguments.clone(), Intent::Example, seed);
-            Case { prelude: ready[tool].clone(), ..case }
+            Case { prelude: prelude.clone(), ..case }
         };
-        let cases = there.iter().map(case).collect();
+        let cases = there.iter().flat_map(leads).map(case).collect();
         self.unready = (!later.is_empty()).then_some((arguments, later));
         cases
     }

@@ -43,10 +43,16 @@ const NO_SHELF: &str = "no shelf is open; call open_shelf first";
 /// Only says what is missing.
 const NO_SESSION: &str = "Session not initialised.";
 
+/// What must come first refuses in words, and calls it a success.
 fn behind(name: &str, about: &str, tool: Tool) -> Scene {
-    let first = Tool::new(name, about, json!({"name": {"type": "string"}}), &["name"], |_| {
-        OPEN.store(true, Ordering::SeqCst);
-        said("done")
+    let arguments = json!({"name": {"type": "string", "minLength": 1}, "shared": {"type": "boolean"}});
+    let first = Tool::new(name, about, arguments, &["name"], |call| {
+        if call.arguments["shared"].is_boolean() {
+            OPEN.store(true, Ordering::SeqCst);
+            said("done")
+        } else {
+            said("Error: it must be told whether it is shared")
+        }
     });
     Scene::of(vec![count_words(), tool, first])
 }
