@@ -309,9 +309,18 @@ impl Run {
     /// Puts aside what the baseline accepts, and tells what it accepts in vain.
     pub fn hold_against(&mut self, baseline: &Baseline) {
         let seen: Vec<Finding> = self.findings.iter().chain(&self.flaky).cloned().collect();
-        let (accepted, rest) =
-            std::mem::take(&mut self.findings).into_iter().partition(|finding| baseline.accepts(finding));
+        let day = self.day().to_owned();
+        let (accepted, rest) = std::mem::take(&mut self.findings)
+            .into_iter()
+            .partition(|finding| baseline.accepts(finding, &day));
         self.findings = rest;
+        for finding in &self.findings {
+            let over = baseline.accepted.get(&finding.id).and_then(|entry| entry.expires.as_ref());
+            self.notes.extend(over.map(|last| Note {
+                tool: finding.tool.clone(),
+                text: format!("the baseline accepted {} until {last}, and does no more", finding.id),
+            }));
+        }
         let reason = |finding: &Finding| {
             baseline.accepted.get(&finding.id).map(|entry| entry.reason.clone()).unwrap_or_default()
         };
@@ -320,6 +329,11 @@ impl Run {
             .extend(accepted.into_iter().map(|finding| Accepted { reason: reason(&finding), finding }));
         let stale = baseline.stale(&seen).into_iter();
         self.stale.extend(stale.map(|(id, entry)| Stale { id: id.to_string(), about: entry.about.clone() }));
+    }
+
+    /// The day on which the run began.
+    pub fn day(&self) -> &str {
+        self.started.split('T').next().unwrap_or_default()
     }
 
     /// Whether anything that the server offers was called, or judged by what it says of itself.

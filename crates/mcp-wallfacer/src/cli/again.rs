@@ -191,6 +191,8 @@ mod tests {
             command: ["rm", "-rf", "a b", "\u{1b}[2K\u{202e}x"].map(str::to_owned).to_vec(),
             cwd: Some("/tmp".to_owned()),
             env: vec![],
+            env_only: None,
+            protocol: None,
             roots: vec!["/data".to_owned()],
             url: None,
             headers: vec![],

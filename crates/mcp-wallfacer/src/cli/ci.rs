@@ -72,8 +72,8 @@ fn read_baseline(asked: Option<&Path>) -> Result<Baseline, Failure> {
 
 /// Entries that nothing answers to are dropped, so that the file says what holds now.
 fn accept(baseline: &mut Baseline, run: &Run, reason: &str, asked: Option<&Path>) -> Result<(), Failure> {
-    let day = &run.started[..run.started.find('T').unwrap_or(run.started.len())];
-    for finding in run.findings.iter().filter(|finding| !baseline.accepts(finding)).collect::<Vec<_>>() {
+    let day = run.day();
+    for finding in run.findings.iter().filter(|finding| !baseline.accepts(finding, day)).collect::<Vec<_>>() {
         baseline.accept(finding, reason, day);
     }
     let path = asked.unwrap_or(Path::new(BASELINE_NAME));

@@ -125,6 +125,9 @@ impl TargetArgs {
             headers: [&stored.headers[..], &typed.headers].concat(),
             env: [&stored.env[..], &typed.env].concat(),
             cwd: typed.cwd.clone().or_else(|| stored.cwd.clone()),
+            env_clear: typed.env_clear || stored.env_clear,
+            env_pass: [&stored.env_pass[..], &typed.env_pass].concat(),
+            protocol: typed.protocol.clone().or_else(|| stored.protocol.clone()),
             roots: if typed.roots.is_empty() { stored.roots.clone() } else { typed.roots.clone() },
             ..typed
         };

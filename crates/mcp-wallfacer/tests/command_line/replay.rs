@@ -117,6 +117,33 @@ fn a_destructive_tool_is_not_called_unless_that_is_allowed() {
     assert_eq!(allowed.code, Some(1), "{allowed}");
 }
 
+/// What comes of a replay at a terminal where somebody types this.
+#[cfg(target_os = "linux")]
+fn answered(world: &World, id: &str, typed: &str) -> crate::world::Outcome {
+    let replay = format!("{} replay {id}", env!("CARGO_BIN_EXE_wallfacer"));
+    fs::write(world.here().join("typed"), typed).unwrap();
+    let mut terminal = std::process::Command::new("script");
+    terminal.args(["-q", "-e", "-c", &replay, "/dev/null"]).current_dir(world.here()).env_clear();
+    terminal.env("HOME", world.here()).env("PATH", crate::world::SYSTEM_PATH).env("SHELL", "/bin/sh");
+    terminal.stdin(fs::File::open(world.here().join("typed")).unwrap());
+    terminal.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    world.finish(terminal)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_is_asked_at_a_terminal_decides_whether_a_command_from_elsewhere_is_run() {
+    let (world, id) = fuzzed("crash-on-every-call", &[]);
+    let yes = answered(&world, &id, "y\n");
+    assert_eq!(yes.code, Some(1), "{yes}");
+    assert!(yes.stdout.contains("[y/N]") && yes.stdout.contains("STILL FAILS"), "{yes}");
+    for typed in ["n\n", "\n"] {
+        let no = answered(&world, &id, typed);
+        assert_eq!(no.code, Some(3), "{no}");
+        assert!(no.stdout.contains("[y/N]") && no.stdout.contains("NOT REPLAYABLE"), "{no}");
+    }
+}
+
 #[test]
 fn a_command_from_elsewhere_is_shown_and_not_run_unasked() {
     let (world, id) = fuzzed("crash-on-every-call", &[]);

@@ -61,7 +61,18 @@ pub fn typed_target(stored: &Shown, lookup: impl Fn(&str) -> Option<String>) -> 
     }
     let command = command.into_iter().map(Into::into).collect();
     let roots = roots.into_iter().map(Into::into).collect();
-    Ok(Flags { command, url, cwd: cwd.map(Into::into), roots, env, headers, ..Flags::default() })
+    Ok(Flags {
+        command,
+        url,
+        cwd: cwd.map(Into::into),
+        roots,
+        env,
+        env_clear: stored.env_only.is_some(),
+        env_pass: stored.env_only.clone().unwrap_or_default(),
+        protocol: stored.protocol.clone(),
+        headers,
+        ..Flags::default()
+    })
 }
 
 /// The variables that a replay of a stored target asks for.
@@ -96,7 +107,7 @@ fn named(word: &str, shown: &str, redaction: &Redaction) -> String {
 mod tests {
     use super::*;
     use crate::findings::Secrets;
-    use crate::target::{Command, Endpoint, EndpointKind, Reach};
+    use crate::target::{Command, Endpoint, EndpointKind, Inherit, Protocol, Reach, Version};
     use std::ffi::OsString;
 
     fn stored(target: &Target) -> Shown {
@@ -143,6 +154,21 @@ mod tests {
         let typed = typed_target(&stored, all).unwrap();
         assert_eq!(typed.url.as_deref(), Some("http://host/mcp?token=hunter3"));
         assert_eq!(typed.headers, ["X-Who: ada", "X-Other: x"]);
+    }
+
+    #[test]
+    fn what_was_kept_from_the_server_and_what_it_was_made_to_speak_come_back() {
+        let mut target = command(&[]);
+        target.protocol = Protocol::Fixed(Version::V2025_06_18);
+        if let Reach::Command(command) = &mut target.reach {
+            command.environment.inherit = Inherit::Only(vec!["PATH".to_owned()]);
+        }
+        let typed = typed_target(&stored(&target), lookup).unwrap();
+        assert!(typed.env_clear);
+        assert_eq!(
+            (typed.env_pass, typed.protocol),
+            (vec!["PATH".to_owned()], Some("2025-06-18".to_owned()))
+        );
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Baseline {
 pub struct Acceptance {
     pub reason: String,
     pub date: String,
+    /// The last day on which it is; none where it is for good.
+    pub expires: Option<String>,
     /// What the finding is, for those who read the file.
     pub about: String,
 }
@@ -36,6 +38,8 @@ pub enum BaselineError {
     Twice(FindingId),
     #[error("{BASELINE_NAME} accepts {0} without a reason; write one for those who come later")]
     NoReason(FindingId),
+    #[error("{BASELINE_NAME} accepts {id} until `{given}`, which is no day; write it as YYYY-MM-DD")]
+    NoDay { id: FindingId, given: String },
 }
 
 #[derive(Deserialize)]
@@ -51,6 +55,7 @@ struct Entry {
     id: FindingId,
     reason: String,
     date: String,
+    expires: Option<String>,
     #[serde(default)]
     about: String,
 }
@@ -60,11 +65,14 @@ impl Baseline {
         let file: File = toml::from_str(text)
             .map_err(|error| BaselineError::NotToml(error.to_string().trim_end().to_owned()))?;
         let mut accepted = BTreeMap::new();
-        for Entry { id, reason, date, about } in file.accepted {
+        for Entry { id, reason, date, expires, about } in file.accepted {
             if reason.trim().is_empty() {
                 return Err(BaselineError::NoReason(id));
             }
-            if accepted.insert(id.clone(), Acceptance { reason, date, about }).is_some() {
+            if let Some(given) = expires.clone().filter(|day| !is_day(day)) {
+                return Err(BaselineError::NoDay { id, given });
+            }
+            if accepted.insert(id.clone(), Acceptance { reason, date, expires, about }).is_some() {
                 return Err(BaselineError::Twice(id));
             }
         }
@@ -74,11 +82,16 @@ impl Baseline {
     /// The file, in the order of the ids.
     pub fn written(&self) -> String {
         let mut text = HEAD.to_owned();
-        for (id, Acceptance { reason, date, about }) in &self.accepted {
+        for (id, Acceptance { reason, date, expires, about }) in &self.accepted {
             write!(text, "\n[[accepted]]\nid = \"{id}\"\n").expect("a string takes all text");
-            let lines = [("about", about), ("reason", reason), ("date", date)];
-            for (key, value) in lines.into_iter().filter(|(key, value)| *key != "about" || !value.is_empty())
-            {
+            let about = Some(about).filter(|about| !about.is_empty());
+            let lines = [
+                ("about", about),
+                ("reason", Some(reason)),
+                ("date", Some(date)),
+                ("expires", expires.as_ref()),
+            ];
+            for (key, value) in lines.into_iter().filter_map(|(key, value)| Some((key, value?))) {
                 let value = toml::Value::from(value.as_str());
                 writeln!(text, "{key} = {value}").expect("a string takes all text");
             }
@@ -89,12 +102,14 @@ impl Baseline {
     /// Accepts a finding; `date` is the day on which that is done.
     pub fn accept(&mut self, finding: &Finding, reason: &str, date: &str) {
         let about = format!("{} of {}: {}", finding.kind.name(), finding.place(), finding.message);
-        let acceptance = Acceptance { reason: reason.to_owned(), date: date.to_owned(), about };
+        let acceptance =
+            Acceptance { reason: reason.to_owned(), date: date.to_owned(), expires: None, about };
         self.accepted.insert(finding.id.clone(), acceptance);
     }
 
-    pub fn accepts(&self, finding: &Finding) -> bool {
-        self.accepted.contains_key(&finding.id)
+    /// Whether a finding is accepted on this day.
+    pub fn accepts(&self, finding: &Finding, day: &str) -> bool {
+        self.accepted.get(&finding.id).is_some_and(|entry| !entry.is_over(day))
     }
 
     /// What is accepted and no longer found: fixed, it seems, so the entry should go.
@@ -102,6 +117,21 @@ impl Baseline {
         let found: BTreeSet<&FindingId> = found.iter().map(|finding| &finding.id).collect();
         self.accepted.iter().filter(|(id, _)| !found.contains(id)).collect()
     }
+}
+
+impl Acceptance {
+    /// Whether it was accepted for a time that has passed by this day. Days sort as their texts do.
+    pub fn is_over(&self, day: &str) -> bool {
+        self.expires.as_deref().is_some_and(|last| last < day)
+    }
+}
+
+fn is_day(text: &str) -> bool {
+    let form = |(index, letter): (usize, char)| match index {
+        4 | 7 => letter == '-',
+        _ => letter.is_ascii_digit(),
+    };
+    text.len() == 10 && text.chars().enumerate().all(form)
 }
 
 #[cfg(test)]
@@ -128,10 +158,23 @@ mod tests {
     #[test]
     fn an_entry_that_is_no_longer_found_is_stale() {
         let (search, other) = (crash("search", json!({})), crash("other", json!({})));
-        assert!(baseline().accepts(&search) && !baseline().accepts(&other));
+        let day = "2026-02-01";
+        assert!(baseline().accepts(&search, day) && !baseline().accepts(&other, day));
         let baseline = baseline();
         let stale = baseline.stale(&[search, other]);
         assert_eq!(stale.iter().map(|(_, entry)| &*entry.reason).collect::<Vec<_>>(), ["upstream"]);
+    }
+
+    #[test]
+    fn an_entry_holds_until_the_end_of_its_last_day() {
+        let finding = crash("search", json!({}));
+        let mut baseline = Baseline::default();
+        baseline.accept(&finding, "until the next release", "2026-01-02");
+        let entry = baseline.accepted.get_mut(&finding.id).unwrap();
+        entry.expires = Some("2026-03-01".to_owned());
+        let read = Baseline::read(&baseline.written()).unwrap();
+        assert_eq!(read, baseline);
+        assert!(read.accepts(&finding, "2026-03-01") && !read.accepts(&finding, "2026-03-02"));
     }
 
     #[test]
@@ -143,6 +186,7 @@ mod tests {
             entry.replace("0123", "../.."),
             entry.replace("\"x\"", "\" \""),
             entry.repeat(2),
+            format!("{entry}expires = \"next week\"\n"),
         ]
         .map(|text| Baseline::read(&text).unwrap_err().to_string());
         insta::assert_snapshot!(errors.join("\n---\n"));

@@ -158,6 +158,8 @@ mod stored_target {
         command: Vec<String>,
         cwd: Option<String>,
         env: Vec<String>,
+        env_only: Option<Vec<String>>,
+        protocol: Option<String>,
         roots: Vec<String>,
         url: Option<String>,
         headers: Vec<String>,
@@ -167,7 +169,16 @@ mod stored_target {
     struct Read(#[serde(with = "Stored")] Shown);
 
     fn nothing() -> Shown {
-        Shown { command: vec![], cwd: None, env: vec![], roots: vec![], url: None, headers: vec![] }
+        Shown {
+            command: vec![],
+            cwd: None,
+            env: vec![],
+            env_only: None,
+            protocol: None,
+            roots: vec![],
+            url: None,
+            headers: vec![],
+        }
     }
 
     pub fn serialize<S: Serializer>(target: &Option<Shown>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -208,6 +219,8 @@ pub(super) mod examples {
                 command: vec![text("node"), text("server.js")],
                 cwd: Some(text("/project")),
                 env: vec![text("MODE")],
+                env_only: Some(vec![text("PATH")]),
+                protocol: Some(text("2025-06-18")),
                 roots: vec![text("/data")],
                 url: Some(text("http://localhost:8000/mcp")),
                 headers: vec![text("Authorization")],
@@ -216,6 +229,8 @@ pub(super) mod examples {
                 command: vec![text("node"), text("old.js")],
                 cwd: Some(text("/project")),
                 env: vec![],
+                env_only: None,
+                protocol: None,
                 roots: vec![],
                 url: None,
                 headers: vec![],

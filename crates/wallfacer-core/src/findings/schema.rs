@@ -145,6 +145,8 @@ fn target(description: &str) -> Value {
             "command": words("The program and its arguments."),
             "cwd": { "type": "string" },
             "env": words("The names of the variables that were set."),
+            "env_only": words("The names of the variables of our own that it was given, where that was not all."),
+            "protocol": { "type": "string", "description": "The version that was asked for." },
             "roots": words("The directories that were named when the server asked for roots."),
             "url": { "type": "string" },
             "headers": words("The names of the headers that were sent."),

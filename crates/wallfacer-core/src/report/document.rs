@@ -29,6 +29,7 @@ pub fn document(report: &Report<'_>) -> Value {
             "out_of_time": run.out_of_time,
             "sandbox": run.server.standing.to_string(),
             "observed": run.server.standing.watched(),
+            "remarks": run.server.standing.remarks,
             "lives": run.lives,
             "steps": run.steps.iter().map(|step| {
                 json!({ "name": step.name, "duration_ms": millis(step.took) })
@@ -126,6 +127,7 @@ pub fn report_schema() -> Value {
                 "out_of_time": { "type": "boolean", "description": "Whether time ran out before the plan did." },
                 "sandbox": { "type": "string", "description": "How the server was confined." },
                 "observed": words(),
+                "remarks": list(json!({ "type": "string", "description": "What stood in the way of more." })),
                 "lives": { "type": "integer", "minimum": 0, "description": "Servers that were started." },
                 "steps": list(object(json!({ "name": text(), "duration_ms": number() }))),
             })),

@@ -3,16 +3,17 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use wallfacer_schema::{Class, Schema, Shrinker};
+use wallfacer_schema::{Schema, Shrinker};
 
 use super::attempt::attempt;
 use super::extreme::{Extreme, depth, params_size};
 use super::narrow::Narrow;
+use super::nature::Nature;
 use crate::catalogue::Tool;
 use crate::findings::{FindingId, Kind, Origin, Reproduced};
 use crate::judge::{Charge, Context};
 use crate::observe::{Answer, observe};
-use crate::plan::{Case, Intent, Step, Subject};
+use crate::plan::{Case, Step, Subject};
 use crate::run::{Patience, Runner};
 use crate::target::Era;
 use crate::wire::ConnectError;
@@ -103,6 +104,10 @@ impl Inquiry<'_> {
             Tried::OutOfTime => return Ok(Confirmed::OutOfTime),
             Tried::Done { reproduced, proven } => (reproduced, proven),
         };
+        // What a collector has not yet given back grows too, now and then.
+        if charge.kind == Kind::ResourceGrowth && !reproduced.always() {
+            return Ok(Confirmed::Never);
+        }
         if hang && !reproduced.always() {
             let limit = seconds(self.runner.patience());
             return Ok(Confirmed::Slow(format!("an answer took more than {limit}")));
@@ -128,7 +133,7 @@ impl Inquiry<'_> {
                 None => case.clone(),
             },
             Some(schema) if reproduced.always() && self.minimise => {
-                self.minimise(case, &wanted, (schema, class_of(case, &charge, schema))).await?
+                self.minimise(case, &wanted, &charge, schema).await?
             }
             _ => case.clone(),
         };
@@ -310,19 +315,22 @@ impl Inquiry<'_> {
         &mut self,
         case: &Case,
         wanted: &FindingId,
-        (schema, class): (&Schema, Class),
+        charge: &Charge,
+        schema: &Schema,
     ) -> Result<Case, ConnectError> {
         // What is silent was proven to be so for long; in smaller ones the first look is enough to go on.
         let (glance, whole) = (self.runner.patience().clone(), self.runner.patience().stretched(1));
         let Some(arguments) = case.arguments() else { return Ok(case.clone()) };
         let until = self.minimising_until();
-        let mut shrinker = Shrinker::new(schema, arguments.clone(), class);
+        let nature = Nature::of(&charge.kind, &case.intent, charge.measure.is_some(), arguments, schema);
+        let mut shrinker = Shrinker::new(schema, arguments.clone(), nature.class());
         let mut smallest = case.clone();
         for _ in 0..MAX_PROPOSALS {
             let Some(proposal) = shrinker.next() else { break };
+            let kept = nature.is_kept_by(&proposal, schema);
             let smaller = with_arguments(case, proposal);
             // A server that lives on is used again; the smallest case is proven on a fresh one at the end.
-            let fails = self.try_on(&smaller, wanted, &glance).await?.is_some();
+            let fails = kept && self.try_on(&smaller, wanted, &glance).await?.is_some();
             shrinker.keep(fails);
             if fails {
                 smallest = smaller;
@@ -480,19 +488,6 @@ fn with_more_calls(case: &Case, charge: &Charge) -> Option<Case> {
         _ => return None,
     }
     Some(more)
-}
-
-/// What a case must stay when it is made smaller, to be a case of the same bug.
-fn class_of(case: &Case, charge: &Charge, schema: &Schema) -> Class {
-    match (&charge.kind, &case.intent) {
-        // What is learned is learned of valid calls, and holds for no others.
-        _ if charge.measure.is_some() => Class::Valid,
-        (Kind::AcceptedInvalid, Intent::Invalid { at, .. }) => {
-            let broken = case.arguments().map(|arguments| schema.violations(arguments)).unwrap_or_default();
-            broken.into_iter().find(|broken| broken.at == *at).map_or(Class::Any, Class::Invalid)
-        }
-        _ => Class::Any,
-    }
 }
 
 fn with_arguments(case: &Case, arguments: Value) -> Case {

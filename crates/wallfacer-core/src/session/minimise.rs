@@ -4,13 +4,14 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use wallfacer_schema::{Class, Schema, Shrinker};
+use wallfacer_schema::{Schema, Shrinker};
 
 use super::confirm::may_leave_out_steps;
 use super::narrow::Narrow;
+use super::nature::Nature;
 use super::trial::{Likeness, Trial};
 use crate::event::{Event, Listener};
-use crate::findings::{Finding, FindingId, Kind, Reproduced};
+use crate::findings::{Finding, FindingId, Reproduced};
 use crate::plan::{Case, Step};
 use crate::target::Destructive;
 use crate::wire::{ConnectError, Connector};
@@ -188,24 +189,16 @@ impl Press<'_> {
     async fn lighten(&mut self, case: Case, index: usize) -> Result<Case, ConnectError> {
         let Some(sent) = payload(&case.steps[index]) else { return Ok(case) };
         let schema = self.schema(&case.steps[index]);
-        let valid = |value: &Value| schema.violations(value).is_empty();
-        let keeps_class = !matches!(
-            self.trial.finding.kind,
-            Kind::Crash | Kind::Hang { .. } | Kind::ProtocolError | Kind::ResourceGrowth
-        );
-        let (was_valid, was_object) = (valid(&sent), sent.is_object());
-        let class = if keeps_class && was_valid { Class::Valid } else { Class::Any };
-        let mut shrinker = Shrinker::new(&schema, sent, class);
+        let learned = case.measure.is_some();
+        let nature = Nature::of(&self.trial.finding.kind, &case.intent, learned, &sent, &schema);
+        let mut shrinker = Shrinker::new(&schema, sent, nature.class());
         let mut smallest = case.clone();
         while !self.is_over()
             && let Some(proposal) = shrinker.next()
         {
-            // What was refused must not become what is welcome: that would be no bug. Arguments stay an object, for
-            // anything else is no call of a tool.
-            let of_class =
-                proposal.is_object() == was_object && (!keeps_class || valid(&proposal) == was_valid);
+            let kept = nature.is_kept_by(&proposal, &schema);
             let lighter = with_payload(&case, index, proposal);
-            let fails = of_class && self.fails(&lighter).await?;
+            let fails = kept && self.fails(&lighter).await?;
             shrinker.keep(fails);
             if fails {
                 smallest = lighter;

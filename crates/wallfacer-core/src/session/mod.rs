@@ -17,6 +17,7 @@ mod fuzz;
 mod injection;
 mod minimise;
 mod narrow;
+mod nature;
 mod novelty;
 mod pair;
 mod property;

@@ -1,7 +1,7 @@
 //! [`Target`] in, what a report may say of it out: every value that may be a secret is left away.
 
 use super::secret::{self, REDACTED};
-use super::{Command, Endpoint, Target};
+use super::{Command, Endpoint, Inherit, Protocol, Target};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use std::collections::BTreeSet;
@@ -23,6 +23,12 @@ pub struct Shown {
     pub cwd: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// The variables of our own that it was given, where that was not all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub env_only: Option<Vec<String>>,
+    /// The version of the protocol that was spoken because somebody said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<String>,
     /// Directories that it is told of when it asks for roots.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<String>,
@@ -43,6 +49,14 @@ impl Target {
                 .and_then(|command| command.cwd.as_ref())
                 .map(|cwd| without(&cwd.to_string_lossy(), &secrets)),
             env: command.map(|command| command.environment.set.keys().cloned().collect()).unwrap_or_default(),
+            env_only: command.and_then(|command| match &command.environment.inherit {
+                Inherit::All => None,
+                Inherit::Only(names) => Some(names.clone()),
+            }),
+            protocol: match self.protocol {
+                Protocol::Auto => None,
+                Protocol::Fixed(version) => Some(version.as_str().to_owned()),
+            },
             roots: self.roots.iter().map(|root| without(&root.to_string_lossy(), &secrets)).collect(),
             url: endpoint.map(|endpoint| without(&show_url(&endpoint.url), &secrets)),
             headers: endpoint.map(header_names).unwrap_or_default(),

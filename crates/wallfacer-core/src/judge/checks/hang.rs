@@ -46,3 +46,35 @@ impl Check for NoHang {
         )))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Catalogue;
+    use crate::observe::observe;
+    use crate::plan::Intent;
+    use crate::run::Taken;
+    use crate::target::Version;
+    use std::time::Duration;
+
+    fn judged(kept_waiting: u64) -> Verdict {
+        let took = Duration::from_secs(10);
+        let kept_waiting = Duration::from_secs(kept_waiting);
+        let silent = Taken { awaited: true, kept_waiting, ..Taken::unanswered("tools/call", took) };
+        let recording = Recording { steps: vec![silent], stderr: None };
+        let case = Case::tool("wait", serde_json::json!({}), Intent::Valid, 0);
+        let context = Context::new(&Catalogue::default(), Version::V2025_11_25);
+        NoHang.judge(&case, &recording, &observe(&recording), &context)
+    }
+
+    #[test]
+    fn a_server_that_had_the_time_and_is_silent_is_suspected() {
+        assert!(matches!(judged(0), Verdict::Broken(_)));
+        assert!(matches!(judged(5), Verdict::Broken(_)));
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_server_that_the_machine_gave_no_time() {
+        assert!(matches!(judged(9), Verdict::Unknown(_)));
+    }
+}

@@ -258,6 +258,9 @@ impl<'a> Campaign<'a> {
             self.give_up(&subject, cases.len(), None);
         }
         for Suspicion { case, charge, .. } in self.suspicions.take() {
+            if self.is_explained(&case, &charge) {
+                continue;
+            }
             let what = format!("a suspected {} in {}", charge.kind.name(), place(&case.subject));
             let why = "the budget was used up before it could be seen a second time".to_owned();
             self.not_tested.insert(NotTested { what, why });

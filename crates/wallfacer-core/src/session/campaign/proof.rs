@@ -57,9 +57,7 @@ impl Campaign<'_> {
         let until = self.confirming_until(haste);
         for suspicion in suspicions {
             let Suspicion { case, charge, .. } = &suspicion;
-            if self.findings.explains(&charge.kind, &charge.cause, &case.subject)
-                || self.is_of_any_such_request(case, &charge.kind)
-            {
+            if self.is_explained(case, charge) {
                 continue;
             }
             if until.is_some_and(|until| !self.has_time(&suspicion, until, haste)) {
@@ -73,6 +71,12 @@ impl Campaign<'_> {
         field.runtime.block_on(runner.rest());
         self.lives += runner.lives;
         Ok(())
+    }
+
+    /// Whether a finding says it all.
+    pub(super) fn is_explained(&mut self, case: &Case, charge: &Charge) -> bool {
+        self.findings.explains(&charge.kind, &charge.cause, &case.subject)
+            || self.is_of_any_such_request(case, &charge.kind)
     }
 
     /// Whether any request as large or as deep is known to do the same to the server; then the tool has no part in it.
