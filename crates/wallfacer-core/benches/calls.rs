@@ -3,6 +3,10 @@
 //! `cargo bench -p wallfacer-core --bench calls` measures on a trivial echo server, which is this very program, and, where
 //! `WALLFACER_REAL_SERVERS` names the directory that `scripts/real-servers` made, on `echo` of server-everything.
 //! Rounds are interleaved and ratios taken round by round, because machines are noisy.
+//!
+//! Everything is measured twice. On one core, client and server take turns and the ratio is one of work done. On all
+//! cores it also depends on where the scheduler puts the two, and waking a sleeping core can cost more than the call:
+//! on a trivial server that decides alone, for either client.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -27,18 +31,42 @@ const ROUNDS: usize = 9;
 const IN_FLIGHT: usize = 64;
 const ECHO: &str = "echo-server";
 
+const MEASURE: &str = "measure";
+
 fn main() {
-    if std::env::args().any(|argument| argument == ECHO) {
-        return echo_server();
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    match asked.first().map(String::as_str) {
+        Some(ECHO) => echo_server(),
+        Some(MEASURE) => measure_all(&asked[1]),
+        _ => measure_twice(),
     }
-    println!("{:<28}{:>9}{:>12}{:>12}{:>9}", "server", "in flight", "raw /s", "ours /s", "ratio");
+}
+
+/// Each placement in a process of its own: what a process was started on, its servers are started on too.
+fn measure_twice() {
+    println!(
+        "{:<24}{:<11}{:>9}{:>12}{:>12}{:>9}",
+        "server", "cores", "in flight", "raw /s", "ours /s", "ratio"
+    );
     let program = std::env::current_exe().unwrap();
-    measure("trivial echo", &Command::new(program, [ECHO]), 4_000);
+    let mut one = std::process::Command::new("taskset");
+    one.args(["-c", "0"]).arg(&program).args([MEASURE, "one"]);
+    if let Err(error) = one.status() {
+        println!("one core: `taskset` was not started ({error}); install util-linux");
+    }
+    let all = std::process::Command::new(&program).args([MEASURE, "all"]).status();
+    assert!(all.unwrap().success());
+}
+
+fn measure_all(cores: &str) {
+    let program = std::env::current_exe().unwrap();
+    measure("trivial echo", cores, &Command::new(program, [ECHO]), 4_000);
     if let Some(root) = std::env::var_os("WALLFACER_REAL_SERVERS") {
         let script = std::path::Path::new(&root)
             .join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
         measure(
             "server-everything echo",
+            cores,
             &Command::new("node", [script.as_os_str(), "stdio".as_ref()]),
             1_500,
         );
@@ -46,7 +74,7 @@ fn main() {
 }
 
 /// One line per number of calls in flight: the median over the rounds.
-fn measure(name: &str, command: &Command, calls: usize) {
+fn measure(name: &str, cores: &str, command: &Command, calls: usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut rates = BTreeMap::from([(1, Vec::new()), (IN_FLIGHT, Vec::new())]);
     for _ in 0..SERVERS {
@@ -70,7 +98,7 @@ fn measure(name: &str, command: &Command, calls: usize) {
             values[values.len() / 2]
         };
         let (theirs, mine, ratio) = (median(|rate| rate.0), median(|rate| rate.1), median(|rate| rate.2));
-        println!("{name:<28}{in_flight:>9}{theirs:>12.0}{mine:>12.0}{ratio:>9.2}");
+        println!("{name:<24}{cores:<11}{in_flight:>9}{theirs:>12.0}{mine:>12.0}{ratio:>9.2}");
     }
 }
 

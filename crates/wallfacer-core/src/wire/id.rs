@@ -31,7 +31,7 @@ impl Id {
     /// The number, where it is one of ours: an integer written the plain way.
     pub fn as_ours(&self) -> Option<i64> {
         match self {
-            Id::Number(text) => text.parse().ok().filter(|number: &i64| number.to_string() == *text),
+            Id::Number(text) if is_plain(text) => text.parse().ok(),
             _ => None,
         }
     }
@@ -55,6 +55,12 @@ impl Id {
             Id::Null => "null".to_owned(),
         }
     }
+}
+
+/// Digits as we would write them: no zero in front, no `-0`. That it is a number at all is known.
+fn is_plain(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    text == "0" || !digits.starts_with('0')
 }
 
 impl fmt::Display for Id {

@@ -31,6 +31,10 @@ pub struct NotJson {
 
 /// Above this many keys an object's duplicates are found through a set: comparing each with each would be quadratic.
 const FEW_KEYS: usize = 24;
+/// What an ordinary reply needs; more is made room for when it comes.
+const USUAL_DEPTH: usize = 8;
+const USUAL_KEYS: usize = 16;
+const USUAL_MEMBERS: usize = 4;
 
 /// Outlines one JSON text; faults that leave it readable go into `faults`.
 pub fn outline(text: &str, max_depth: usize, faults: &mut Faults) -> Result<Outline, NotJson> {
@@ -42,6 +46,8 @@ struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
     open: Vec<Open<'a>>,
+    /// The keys of all objects that are open, one object's behind another's: one list serves a whole message.
+    keys: Vec<&'a [u8]>,
     max_depth: usize,
     faults: &'a mut Faults,
     members: Vec<Member>,
@@ -51,34 +57,27 @@ struct Scanner<'a> {
 /// A container that is not closed yet.
 enum Open<'a> {
     Array,
-    Object(Keys<'a>),
-}
-
-#[derive(Default)]
-struct Keys<'a> {
-    few: Vec<&'a [u8]>,
-    many: BTreeSet<&'a [u8]>,
-}
-
-impl<'a> Keys<'a> {
-    /// True when the key was there already.
-    fn add(&mut self, key: &'a [u8]) -> bool {
-        if self.few.len() < FEW_KEYS {
-            let seen = self.few.contains(&key);
-            self.few.push(key);
-            return seen;
-        }
-        if self.many.is_empty() {
-            self.many.extend(self.few.iter());
-        }
-        !self.many.insert(key)
-    }
+    Object {
+        /// Where its keys begin in the scanner's list.
+        first: usize,
+        /// All of its keys, once they are too many to be compared one by one.
+        many: BTreeSet<&'a [u8]>,
+    },
 }
 
 impl<'a> Scanner<'a> {
     fn new(text: &'a str, max_depth: usize, faults: &'a mut Faults) -> Self {
         let text = text.as_bytes();
-        Scanner { text, at: 0, open: Vec::new(), max_depth, faults, members: Vec::new(), items: Vec::new() }
+        Scanner {
+            text,
+            at: 0,
+            open: Vec::with_capacity(USUAL_DEPTH),
+            keys: Vec::with_capacity(USUAL_KEYS),
+            max_depth,
+            faults,
+            members: Vec::with_capacity(USUAL_MEMBERS),
+            items: Vec::new(),
+        }
     }
 
     fn run(&mut self) -> Result<Outline, NotJson> {
@@ -104,7 +103,9 @@ impl<'a> Scanner<'a> {
             self.skip_space();
             let start = self.at;
             let opened = match self.peek() {
-                Some(b'{') => self.begin(Open::Object(Keys::default()), b'}'),
+                Some(b'{') => {
+                    self.begin(Open::Object { first: self.keys.len(), many: BTreeSet::new() }, b'}')
+                }
                 Some(b'[') => self.begin(Open::Array, b']'),
                 Some(b'"') => self.string().map(|_| false)?,
                 Some(b'-' | b'0'..=b'9') => self.number().map(|()| false)?,
@@ -140,7 +141,9 @@ impl<'a> Scanner<'a> {
                 }
                 Some(byte) if byte == close => {
                     self.at += 1;
-                    self.open.pop();
+                    if let Some(Open::Object { first, .. }) = self.open.pop() {
+                        self.keys.truncate(first);
+                    }
                 }
                 _ => return Err(self.not_json()),
             }
@@ -163,7 +166,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn key_if_object(&mut self, part: &mut (usize, Range<usize>)) -> Result<(), NotJson> {
-        if !matches!(self.open.last(), Some(Open::Object(_))) {
+        if !matches!(self.open.last(), Some(Open::Object { .. })) {
             return Ok(());
         }
         self.skip_space();
@@ -179,20 +182,32 @@ impl<'a> Scanner<'a> {
         if self.open.len() == 1 {
             part.1 = key.clone();
         }
-        let bytes = &self.text[key];
-        if let Some(Open::Object(keys)) = self.open.last_mut()
-            && keys.add(bytes)
-        {
+        if self.seen_before(&self.text[key]) {
             self.faults.add(Fault::DuplicateKey);
         }
         Ok(())
+    }
+
+    /// Takes a key of the innermost object down; true when it was there already.
+    fn seen_before(&mut self, key: &'a [u8]) -> bool {
+        let Some(Open::Object { first, many }) = self.open.last_mut() else { return false };
+        let few = &self.keys[*first..];
+        if few.len() < FEW_KEYS {
+            let seen = few.contains(&key);
+            self.keys.push(key);
+            return seen;
+        }
+        if many.is_empty() {
+            many.extend(few);
+        }
+        !many.insert(key)
     }
 
     fn keep_part(&mut self, part: &(usize, Range<usize>)) {
         let value = part.0..self.at;
         match self.open[0] {
             Open::Array => self.items.push(value),
-            Open::Object(_) => self.members.push(Member { key: part.1.clone(), value }),
+            Open::Object { .. } => self.members.push(Member { key: part.1.clone(), value }),
         }
     }
 
@@ -209,13 +224,20 @@ impl<'a> Scanner<'a> {
                     continue;
                 }
                 Some(0..=0x1f) | None => return Err(self.not_json()),
-                Some(_) => self.at += 1,
+                Some(_) => self.skip_plain(),
             }
             self.end_surrogate(&mut high_surrogate);
         }
         self.end_surrogate(&mut high_surrogate);
         self.at += 1;
         Ok(start..self.at - 1)
+    }
+
+    /// Passes over what stands for itself in a string.
+    fn skip_plain(&mut self) {
+        let rest = &self.text[self.at..];
+        let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
+        self.at += plain.unwrap_or(rest.len());
     }
 
     fn end_surrogate(&mut self, pending: &mut bool) {

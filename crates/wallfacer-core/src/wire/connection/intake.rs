@@ -96,8 +96,12 @@ impl Connection {
 
     /// One frame has come: write it down, and see what it means.
     fn take(&mut self, incoming: Incoming, stream: Stream, request: Option<i64>) {
+        let ours = match &incoming.content {
+            Content::Reply { id: Some(id), .. } => id.as_ours(),
+            _ => None,
+        };
         let correlation = match &incoming.content {
-            Content::Reply { id, .. } => match id.as_ref().and_then(Id::as_ours) {
+            Content::Reply { .. } => match ours {
                 Some(id) if self.waiting.contains_key(&id) => Correlation::Request(id),
                 _ => Correlation::None,
             },
@@ -112,10 +116,10 @@ impl Connection {
             self.split.reset();
         }
         match &incoming.content {
-            Content::Reply { id, .. } => {
-                let id = id.clone();
-                self.take_reply(now, id, incoming, request);
-            }
+            Content::Reply { .. } => match ours.and_then(|id| self.waiting.remove(&id)) {
+                Some(waiting) => self.settle(now, waiting, incoming),
+                None => self.take_stray_reply(now, ours, incoming, request),
+            },
             Content::Request { id, method, params } => {
                 let params = params.as_ref().and_then(|range| incoming.value(range)).unwrap_or_default();
                 self.answer(&id.clone(), &method.clone(), &params);
@@ -130,11 +134,18 @@ impl Connection {
         }
     }
 
-    fn take_reply(&mut self, now: Instant, id: Option<Id>, incoming: Incoming, request: Option<i64>) {
-        let ours = id.as_ref().and_then(Id::as_ours);
-        if let Some(waiting) = ours.and_then(|id| self.waiting.remove(&id)) {
-            return self.settle(now, waiting, incoming);
-        }
+    /// A reply whose id is not that of a request in flight.
+    fn take_stray_reply(
+        &mut self,
+        now: Instant,
+        ours: Option<i64>,
+        incoming: Incoming,
+        request: Option<i64>,
+    ) {
+        let id = match &incoming.content {
+            Content::Reply { id, .. } => id.clone(),
+            _ => None,
+        };
         if let Some(ticket) = id.as_ref().and_then(|id| self.foreign.remove(id))
             && let Some(waiting) = self.waiting.remove(&ticket)
         {
