@@ -6,6 +6,7 @@ mod behave;
 mod campaign;
 mod check;
 mod confirm;
+mod crew;
 mod curfew;
 mod differential;
 mod equipment;

@@ -1,9 +1,11 @@
 //! A part of a round in, what was seen of each of its cases out. Each part has lives of its own, so that the outcome does
-//! not depend on how many workers share the parts.
+//! not depend on how many workers share the parts. Only in a very long plan a server goes on to the next part: whatever
+//! takes fewer calls than one part has was seen, or not, before that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::crew::{Crew, Idle};
 use super::curfew::Curfew;
 use super::novelty::kind;
 use crate::judge::{Charge, Context, Judgement, is_complete, leak, weigh};
@@ -16,7 +18,8 @@ use crate::wire::{Body, ConnectError, Content, Outcome};
 /// Cases of one part: enough to make the start of a server cheap beside them, and few enough to be tried again in a row
 /// where all of them together do harm.
 const SHARD: usize = 200;
-const LARGE_SHARD: usize = 1_250;
+/// A server that has taken a part of this size well goes on to the next.
+const LARGE_SHARD: usize = 800;
 /// Parts of a long round, so that as many workers have something to do.
 const SHARDS: usize = 8;
 /// Deaths of the server on one subject, within one part, after which its other cases are left out.
@@ -71,6 +74,15 @@ pub struct Part {
     pub lives: u64,
 }
 
+impl Part {
+    /// Whether nothing is held against the server.
+    fn is_clean(&self) -> bool {
+        let complete = self.unexplained.is_empty() && self.given_up.is_empty() && !self.out_of_time;
+        let mut judged = self.judged.values();
+        complete && judged.all(|judged| judged.trouble.is_none() && judged.charges.is_empty())
+    }
+}
+
 /// How a round is performed.
 pub struct Manner<'a> {
     pub context: &'a Context,
@@ -102,8 +114,12 @@ pub fn perform_round(
     cases: &[Case],
     runner: &(dyn Fn() -> Runner + Sync),
     manner: &Manner<'_>,
+    idle: &Idle,
 ) -> Result<Vec<Part>, ConnectError> {
     let size = shard_size(cases.len());
+    if size < LARGE_SHARD {
+        idle.rest();
+    }
     let shards: Vec<&[Case]> = cases.chunks(size).collect();
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -111,7 +127,13 @@ pub fn perform_round(
         loop {
             let shard = next.fetch_add(1, Ordering::Relaxed);
             let Some(cases) = shards.get(shard) else { break };
-            parts.push((shard, perform_shard(cases, shard * size, runner(), manner)));
+            let mut crew = idle.take().unwrap_or_else(|| Crew::new(runner()));
+            let part = perform_shard(cases, shard * size, &mut crew, manner);
+            match &part {
+                Ok(part) if size == LARGE_SHARD && part.is_clean() => idle.put(crew),
+                _ => crew.rest(),
+            }
+            parts.push((shard, part));
         }
         parts
     };
@@ -130,11 +152,11 @@ pub fn perform_round(
 fn perform_shard(
     cases: &[Case],
     offset: usize,
-    mut runner: Runner,
+    crew: &mut Crew,
     manner: &Manner<'_>,
 ) -> Result<Part, ConnectError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.expect("a thread that just started can wait");
+    let Crew { runner, runtime } = crew;
+    let lives = runner.lives;
     let mut bench = Bench {
         manner,
         offset,
@@ -143,12 +165,9 @@ fn perform_shard(
         instructive: instructive(cases),
         out_of_time: false,
     };
-    let unexplained = runtime.block_on(async {
-        let unexplained = runner.sweep(cases, manner.in_flight, &mut bench).await;
-        runner.rest().await;
-        unexplained
-    })?;
-    let mut part = Part { out_of_time: bench.out_of_time, lives: runner.lives, ..Part::default() };
+    let unexplained = runtime.block_on(runner.sweep(cases, manner.in_flight, &mut bench))?;
+    let lives = runner.lives - lives;
+    let mut part = Part { out_of_time: bench.out_of_time, lives, ..Part::default() };
     part.judged = keep_in_order(cases, bench.judged, manner);
     for (index, case) in cases.iter().enumerate().filter(|(index, _)| !part.judged.contains_key(index)) {
         if !part.out_of_time {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use wallfacer_schema::Schema;
 
+use super::crew::Idle;
 use super::extreme::Extreme;
 use super::fuzz::{Feedback, FuzzOptions};
 use super::shared::Shared;
@@ -74,6 +75,8 @@ pub struct Campaign<'a> {
     /// Declarations that were held against earlier ones.
     declarations: u64,
     lives: u64,
+    /// Servers that go on with the next round.
+    idle: Idle,
     out_of_time: bool,
     /// What it takes to look into one hang; nothing as long as none was suspected.
     hang_time: Duration,
@@ -137,6 +140,7 @@ impl<'a> Campaign<'a> {
             answers: None,
             declarations: 0,
             lives: 1,
+            idle: Idle::default(),
             out_of_time: false,
             hang_time: Duration::ZERO,
             too_much: Vec::new(),
@@ -254,6 +258,7 @@ impl<'a> Campaign<'a> {
     }
 
     pub fn finish(mut self, target: Shown, server: Server) -> Fuzzed {
+        self.idle.rest();
         for (subject, cases) in std::mem::take(&mut self.left) {
             self.give_up(&subject, cases.len(), None);
         }

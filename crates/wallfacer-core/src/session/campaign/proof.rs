@@ -52,6 +52,7 @@ impl Campaign<'_> {
         if suspicions.is_empty() {
             return Ok(());
         }
+        self.idle.rest();
         let mut runner = (field.runner)();
         self.hang_time = time_for_hang(runner.patience());
         let until = self.confirming_until(haste);

@@ -134,7 +134,7 @@ impl Campaign<'_> {
                 !self.wants(charge) || self.suspicions.knows(self.server.name.as_deref(), case, charge)
             },
         };
-        for part in perform_round(&cases, field.runner, &manner)? {
+        for part in perform_round(&cases, field.runner, &manner, &self.idle)? {
             self.take_part(part, &cases, planner.as_deref_mut());
         }
         Ok(())

@@ -1,0 +1,47 @@
+//! A long plan costs calls, not starts: a server that does well goes on from one part of it to the next.
+
+mod common;
+
+use globset::{Glob, GlobSet};
+use wallfacer_core::event::{Event, Listener};
+use wallfacer_core::plan::Mode;
+use wallfacer_core::session::{FuzzOptions, fuzz};
+use wallfacer_core::summary::Fuzzed;
+use wallfacer_core::target::Target;
+use wallfacer_core::wire::Connector;
+use wallfacer_fixtures::Transport::Stdio;
+
+/// The parts of its longest round are small.
+const SHORT: usize = 6_360;
+/// One round more, in eight large parts.
+const LONG: usize = 12_760;
+/// One for that round, and one for each end of the plan.
+const FURTHER_LIVES: u64 = 3;
+
+struct Nobody;
+
+impl Listener for Nobody {
+    fn hear(&mut self, _: &Event<'_>) {}
+}
+
+#[test]
+fn a_server_that_does_well_goes_on_to_the_next_part() {
+    let (short, long) = (fuzzed(SHORT), fuzzed(LONG));
+    assert!(short.findings.is_empty() && long.findings.is_empty());
+    assert_eq!(long.summary.calls - short.summary.calls, (LONG - SHORT) as u64);
+    let further = long.lives.saturating_sub(short.lives);
+    assert!(further <= FURTHER_LIVES, "{} lives, then {}", short.lives, long.lives);
+}
+
+fn fuzzed(iterations: usize) -> Fuzzed {
+    let only_echo = GlobSet::builder().add(Glob::new("echo").unwrap()).build().unwrap();
+    let options = FuzzOptions {
+        iterations,
+        mode: Mode::Conform,
+        include: Some(only_echo),
+        in_flight: 64,
+        ..FuzzOptions::default()
+    };
+    let connector = Connector::new(Target::new(common::fixture("correct", Stdio)), common::environment());
+    fuzz(connector, &options, &mut Nobody).unwrap()
+}
