@@ -21,7 +21,7 @@ pub(super) struct Place {
 impl Place {
     /// A task has stopped, and we are about to serve it.
     pub(super) fn follow(&mut self, tid: libc::pid_t) {
-        let is_due = self.stops % LOOK_EVERY == 0;
+        let is_due = self.stops.is_multiple_of(LOOK_EVERY);
         self.stops = self.stops.wrapping_add(1);
         if !is_due {
             return;
