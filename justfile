@@ -14,7 +14,7 @@ lint:
 test:
     cargo test --workspace
 
-# The whole table of flaws in every way that the tests only try on some: eight workers, other names, and `ci`
+# The whole table of flaws in every way that the tests only try on some: workers, calls in flight, other names, and `ci`
 flaws:
     cargo test -p wallfacer-core --test flaws -- --ignored
     cargo test -p mcp-wallfacer --test command_line -- --ignored every_flaw

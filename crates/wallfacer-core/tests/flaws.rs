@@ -149,22 +149,30 @@ fn under_other_names(rows: Vec<&Flaw>) {
 
 #[test]
 fn eight_workers_find_the_same() {
-    with_eight_workers(chosen(|_| true));
+    in_these_ways(chosen(|_| true), &[Way { workers: 8, in_flight: 64, ..PLAIN }]);
 }
 
 #[test]
 #[ignore = "takes minutes: just flaws"]
-fn eight_workers_find_the_same_in_the_whole_table() {
-    with_eight_workers(flaws().iter().collect());
+fn any_number_of_workers_and_calls_finds_the_same_in_the_whole_table() {
+    let of = |workers| [1, 64].map(|in_flight| Way { workers, in_flight, ..PLAIN });
+    let ways = [1, 2, 8].map(of).concat();
+    in_these_ways(flaws().iter().collect(), &ways);
+    let twins: Vec<Way> = ways.into_iter().map(|way| Way { fixed: true, ..way }).collect();
+    in_these_ways(flaws().iter().collect(), &twins);
 }
 
-fn with_eight_workers(rows: Vec<&Flaw>) {
-    let way = Way { workers: 8, in_flight: 64, ..PLAIN };
+/// Each way finds what the table says, under the ids that the usual one gives.
+fn in_these_ways(rows: Vec<&Flaw>, ways: &[Way]) {
     walk(rows, |flaw| {
-        let (plain, eight) = (run(flaw, PLAIN), run(flaw, way));
-        let mut wrong = compare(flaw, way, &eight);
-        if ids(&plain) != ids(&eight) {
-            wrong.push(format!("{}: other ids with eight workers", flaw.name));
+        let plain = run(flaw, Way { fixed: ways[0].fixed, ..PLAIN });
+        let mut wrong = Vec::new();
+        for way in ways {
+            let other = run(flaw, *way);
+            wrong.extend(compare(flaw, *way, &other));
+            if ids(&plain) != ids(&other) {
+                wrong.push(format!("{}: other ids with {way:?}", flaw.name));
+            }
         }
         wrong
     });
