@@ -116,6 +116,9 @@ pub fn perform_round(
     manner: &Manner<'_>,
     idle: &Idle,
 ) -> Result<Vec<Part>, ConnectError> {
+    if cases.is_empty() {
+        return Ok(Vec::new());
+    }
     let size = shard_size(cases.len());
     if size < LARGE_SHARD {
         idle.rest();
