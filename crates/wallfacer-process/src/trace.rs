@@ -39,7 +39,6 @@ mod event;
 #[cfg(target_os = "linux")]
 mod filter;
 mod gate;
-mod place;
 mod question;
 mod recorder;
 #[cfg(target_os = "linux")]

@@ -12,7 +12,6 @@ use super::call::{Architecture, Call};
 use super::decode::{Asked, View};
 use super::event::{Event, Kind, Outcome};
 use super::gate::{Decision, Gate};
-use super::place::Place;
 use super::recorder::Recorder;
 use super::sockets::{self, Known, Sockets};
 use super::task::{Awaited, Pending, Task};
@@ -71,8 +70,8 @@ impl Tracer {
             if is_seized {
                 let first = pid as libc::pid_t;
                 let tasks = [(first, Task::new(first))].into();
-                let (sockets, descriptors, place) = Default::default();
-                Watch { recorder, gate, tasks, sockets, descriptors, place }.run();
+                let (sockets, descriptors) = Default::default();
+                Watch { recorder, gate, tasks, sockets, descriptors }.run();
             }
         };
         let thread = thread::Builder::new().name("wallfacer-trace".to_owned()).spawn(watch);
@@ -109,7 +108,6 @@ struct Watch {
     tasks: BTreeMap<libc::pid_t, Task>,
     sockets: Sockets,
     descriptors: Descriptors,
-    place: Place,
 }
 
 impl Watch {
@@ -125,7 +123,6 @@ impl Watch {
                 }
             }
             if libc::WIFSTOPPED(status) {
-                self.place.follow(tid);
                 self.stopped(tid, status);
             } else {
                 self.ended(tid, status);
