@@ -215,8 +215,10 @@ fn penetrate(work: &mut Work<'_>) -> Result<(), FuzzError> {
 
 fn exercise(work: &mut Work<'_>) -> Result<(), FuzzError> {
     let mut options = work.options.fuzz.clone();
-    options.overtime = work.left().map_or(Duration::ZERO, |left| left.mul_f64(FUZZING_OVERTIME));
-    options.budget = work.left().map(|left| left.mul_f64(FUZZING_SHARE));
+    // A proof that is begun may take from what is kept for later: what is suspected goes before what is not tried yet.
+    let left = |budget: Duration| budget.saturating_sub(work.begun.elapsed());
+    options.overtime = options.budget.map_or(Duration::ZERO, |budget| left(budget).mul_f64(FUZZING_OVERTIME));
+    options.budget = options.budget.map(|budget| left(budget).mul_f64(FUZZING_SHARE));
     let fuzzed = fuzz(work.connector.clone(), &options, work.listener)?;
     work.run.add_fuzzing(fuzzed);
     Ok(())
