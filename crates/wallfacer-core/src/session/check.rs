@@ -38,8 +38,8 @@ pub struct CheckOptions {
 /// What follows the look, in this order. Each adds to the run, and has the time that those before it left.
 const STEPS: [(&str, Perform); 4] =
     [("fuzz", exercise), ("rules", try_rules), ("behave", watch), ("injection", penetrate)];
-/// Part of the budget that the steps before leave to injections, where these can be tried: they find what is gravest, and
-/// what they need to learn takes its time with many tools.
+/// Part of the budget that watching leaves to injections, where these can be tried: they find what is gravest, and what they
+/// need to learn takes its time with many tools.
 const KEPT_FOR_INJECTIONS: f64 = 0.25;
 /// Part of the budget for fuzzing: what it suspects has to be seen again, and a hang takes its time.
 const FUZZING_SHARE: f64 = 0.5;
@@ -68,7 +68,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The time that is left to the steps before the injections; none where there is no limit.
+    /// The time that is left for watching; none where there is no limit.
     fn left(&self) -> Option<Duration> {
         let budget = self.options.fuzz.budget?;
         let kept = if self.connector.world().has_walls() { KEPT_FOR_INJECTIONS } else { 0.0 };
@@ -175,7 +175,7 @@ fn try_rules(work: &mut Work<'_>) -> Result<(), FuzzError> {
         });
         rules.iter().cloned().chain(fitting).collect()
     };
-    let left = work.left();
+    let left = fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()));
     let budget = left.map(|left| left.mul_f64(RULES_SHARE));
     // What a rule makes suspicious is soon seen again, and goes before what is not tried yet.
     let overtime = left.zip(budget).map_or(Duration::ZERO, |(left, budget)| left - budget);
