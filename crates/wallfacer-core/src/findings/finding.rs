@@ -153,7 +153,7 @@ mod stored_target {
     use crate::target::Shown;
 
     #[derive(Deserialize)]
-    #[serde(remote = "Shown", default = "nothing")]
+    #[serde(remote = "Shown", default = "Shown::default")]
     struct Stored {
         command: Vec<String>,
         cwd: Option<String>,
@@ -167,19 +167,6 @@ mod stored_target {
 
     #[derive(Deserialize)]
     struct Read(#[serde(with = "Stored")] Shown);
-
-    fn nothing() -> Shown {
-        Shown {
-            command: vec![],
-            cwd: None,
-            env: vec![],
-            env_only: None,
-            protocol: None,
-            roots: vec![],
-            url: None,
-            headers: vec![],
-        }
-    }
 
     pub fn serialize<S: Serializer>(target: &Option<Shown>, serializer: S) -> Result<S::Ok, S::Error> {
         target.serialize(serializer)
@@ -228,12 +215,7 @@ pub(super) mod examples {
             other: Some(Shown {
                 command: vec![text("node"), text("old.js")],
                 cwd: Some(text("/project")),
-                env: vec![],
-                env_only: None,
-                protocol: None,
-                roots: vec![],
-                url: None,
-                headers: vec![],
+                ..Shown::default()
             }),
             server: ServerName { name: Some(text("demo")), version: Some(text("1.0.0")) },
             protocol: Some(text("2025-11-25")),

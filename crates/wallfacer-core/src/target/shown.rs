@@ -14,7 +14,7 @@ const TOKEN_BEGINNINGS: [&str; 10] =
 const SECRET_SEGMENT: usize = 24;
 
 /// A target without its secrets. Variables and headers are there by name only.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Shown {
     /// The program and its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
