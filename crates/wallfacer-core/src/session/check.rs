@@ -38,15 +38,12 @@ pub struct CheckOptions {
 /// What follows the look, in this order. Each adds to the run, and has the time that those before it left.
 const STEPS: [(&str, Perform); 4] =
     [("fuzz", exercise), ("rules", try_rules), ("behave", watch), ("injection", penetrate)];
-/// Part of the budget that watching leaves to injections, where these can be tried: they find what is gravest, and what they
-/// need to learn takes its time with many tools.
-const KEPT_FOR_INJECTIONS: f64 = 0.25;
 /// Part of the budget for fuzzing: what it suspects has to be seen again, and a hang takes its time.
 const FUZZING_SHARE: f64 = 0.5;
 /// Part of the budget that this may take besides, where something is suspected, so that no proof is broken off.
 const FUZZING_OVERTIME: f64 = 0.3;
 /// Part of the time that is left for watching; injections have the rest.
-const WATCHING_SHARE: f64 = 0.6;
+const WATCHING_SHARE: f64 = 0.3;
 /// Calls of each tool that are watched.
 const WATCHED_CALLS: usize = 4;
 /// Part of the time that is left for rules.
@@ -65,15 +62,6 @@ struct Work<'a> {
     run: Run,
     /// Whether what calls do to the world was seen in some step.
     observed: bool,
-}
-
-impl Work<'_> {
-    /// The time that is left for watching; none where there is no limit.
-    fn left(&self) -> Option<Duration> {
-        let budget = self.options.fuzz.budget?;
-        let kept = if self.connector.world().has_walls() { KEPT_FOR_INJECTIONS } else { 0.0 };
-        Some(budget.mul_f64(1.0 - kept).saturating_sub(self.begun.elapsed()))
-    }
 }
 
 /// Checks one target.
@@ -142,7 +130,7 @@ fn watch(work: &mut Work<'_>) -> Result<(), FuzzError> {
         include: fuzz.include.clone(),
         exclude: fuzz.exclude.clone(),
         destructive: fuzz.destructive.clone(),
-        budget: work.left().map(|left| left.mul_f64(WATCHING_SHARE)),
+        budget: fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()).mul_f64(WATCHING_SHARE)),
         noise: work.options.noise.clone(),
     };
     match behave(work.connector.clone(), &options, &mut |_, _| {}, work.listener) {
@@ -215,7 +203,6 @@ fn penetrate(work: &mut Work<'_>) -> Result<(), FuzzError> {
 
 fn exercise(work: &mut Work<'_>) -> Result<(), FuzzError> {
     let mut options = work.options.fuzz.clone();
-    // A proof that is begun may take from what is kept for later: what is suspected goes before what is not tried yet.
     let left = |budget: Duration| budget.saturating_sub(work.begun.elapsed());
     options.overtime = options.budget.map_or(Duration::ZERO, |budget| left(budget).mul_f64(FUZZING_OVERTIME));
     options.budget = options.budget.map(|budget| left(budget).mul_f64(FUZZING_SHARE));
