@@ -42,7 +42,13 @@ const OF_FRAMES: [&str; 7] = [
     "ignores-garbage",
 ];
 /// Flaws with silences that are none of what is expected of them.
-const SILENT: [&str; 4] = ["sleeps-as-asked", "slow-with-length", "hang-in-company", "wrong-id-on-one-value"];
+const SILENT: [&str; 5] = [
+    "crash-after-a-while",
+    "sleeps-as-asked",
+    "slow-with-length",
+    "hang-in-company",
+    "wrong-id-on-one-value",
+];
 /// Flaws that show only when one call is made many times.
 const OF_MANY_CALLS: [&str; 4] = ["memory-growth", "file-growth", "child-growth", "bounded-cache"];
 /// Flaws that show only when what brings news is tried again with changes, which takes its time.

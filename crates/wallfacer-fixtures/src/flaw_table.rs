@@ -41,6 +41,11 @@ static FLAWS: &[Flaw] = &[
         &[server("crash", CRITICAL)],
     ),
     flaw("crash-with-exit-zero", "Ends on one value with exit code 0.", &[crash("tick")]),
+    flaw(
+        "crash-after-a-while",
+        "Ends on one value, but takes longer to end than the time limit for an answer: no hang.",
+        &[crash("count_clock")],
+    ),
     flaw("crash-by-abort", "Aborts on one value.", &[crash("draw_shape")]),
     flaw(
         "crash-with-python-trace",

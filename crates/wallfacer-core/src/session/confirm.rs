@@ -1,5 +1,6 @@
 //! A suspicion in, a proven and small one out: seen again on fresh servers, made smaller, and seen once more.
 
+use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -48,6 +49,8 @@ pub enum Confirmed {
     Finding { charge: Box<Charge>, case: Case, reproduced: Reproduced },
     /// It takes long, but not for ever; in words.
     Slow(String),
+    /// It did not happen each time, but this did: a server that takes long to die is taken for one that hangs.
+    Another(Box<Charge>),
     /// It did not happen again.
     Never,
     /// The time was up before anything could be said.
@@ -96,14 +99,18 @@ impl Inquiry<'_> {
         let grown = with_more_calls(case, charge);
         let case = grown.as_ref().unwrap_or(case);
         let wanted = self.id(case, charge);
-        let patience = match hang {
+        // Who dies may take his time to do so.
+        let patience = match hang || charge.kind == Kind::Crash {
             true => self.runner.patience().stretched(STRETCH),
             false => self.runner.patience().clone(),
         };
-        let (reproduced, proven) = match self.try_often(case, &wanted, &patience, hang).await? {
+        let (reproduced, proven, another) = match self.try_often(case, &wanted, &patience, hang).await? {
             Tried::OutOfTime => return Ok(Confirmed::OutOfTime),
-            Tried::Done { reproduced, proven } => (reproduced, proven),
+            Tried::Done { reproduced, proven, another } => (reproduced, proven, another),
         };
+        if let Some(another) = another.filter(|_| proven.is_none() || hang && !reproduced.always()) {
+            return Ok(Confirmed::Another(another));
+        }
         // What a collector has not yet given back grows too, now and then.
         if charge.kind == Kind::ResourceGrowth && !reproduced.always() {
             return Ok(Confirmed::Never);
@@ -149,7 +156,7 @@ impl Inquiry<'_> {
         hang: bool,
     ) -> Result<Tried, ConnectError> {
         let mut reproduced = Reproduced { k: 0, n: TRIES };
-        let mut proven = None;
+        let (mut proven, mut another) = (None, None);
         for attempt in 0..TRIES {
             // Once twice the time did not help, the plain limit is enough to see it again.
             let plain = self.runner.patience().stretched(1);
@@ -157,16 +164,18 @@ impl Inquiry<'_> {
             if self.is_over_in(if hang { patience.plain() } else { Duration::ZERO }) {
                 return Ok(Tried::OutOfTime);
             }
-            let again = self.try_fresh(case, wanted, patience).await?;
+            self.runner.rest().await;
+            let (again, others) = self.tried(case, wanted, patience).await?;
             let silent = again.is_some();
             reproduced.k += u32::from(silent);
             proven = again.map(Box::new).or(proven);
+            another = another.or(gravest(others).map(Box::new));
             let settled = hang || matches!(case.steps[..], [Step::Many { .. }]);
             if settled && !silent {
                 break;
             }
         }
-        Ok(Tried::Done { reproduced, proven })
+        Ok(Tried::Done { reproduced, proven, another })
     }
 
     /// A huge or deep request that goes wrong may do so whatever it asks for; then it is a fault of the server, not of the
@@ -250,7 +259,7 @@ impl Inquiry<'_> {
         let patience = self.runner.patience().clone();
         let (reproduced, proven) = match self.try_often(&script, &wanted, &patience, false).await? {
             Tried::OutOfTime => return Ok(Confirmed::OutOfTime),
-            Tried::Done { reproduced, proven } => (reproduced, proven),
+            Tried::Done { reproduced, proven, .. } => (reproduced, proven),
         };
         let Some(mut charge) = proven else { return Ok(Confirmed::Never) };
         let case = self.shorten(script, &wanted, &patience).await?;
@@ -306,8 +315,19 @@ impl Inquiry<'_> {
         wanted: &FindingId,
         patience: &Patience,
     ) -> Result<Option<Charge>, ConnectError> {
-        let charges = attempt(self.runner, case, patience, self.context).await?.judgement.charges;
-        Ok(charges.into_iter().find(|charge| self.id(case, charge) == *wanted))
+        Ok(self.tried(case, wanted, patience).await?.0)
+    }
+
+    /// The charge that is wanted, and what is held against the server besides.
+    async fn tried(
+        &mut self,
+        case: &Case,
+        wanted: &FindingId,
+        patience: &Patience,
+    ) -> Result<(Option<Charge>, Vec<Charge>), ConnectError> {
+        let mut charges = attempt(self.runner, case, patience, self.context).await?.judgement.charges;
+        let place = charges.iter().position(|charge| self.id(case, charge) == *wanted);
+        Ok((place.map(|place| charges.remove(place)), charges))
     }
 
     /// The smallest case of the same origin that is found within the bounds.
@@ -469,7 +489,17 @@ impl Inquiry<'_> {
 /// What came of some tries.
 enum Tried {
     OutOfTime,
-    Done { reproduced: Reproduced, proven: Option<Box<Charge>> },
+    Done {
+        reproduced: Reproduced,
+        proven: Option<Box<Charge>>,
+        /// What else happened.
+        another: Option<Box<Charge>>,
+    },
+}
+
+/// The first of the gravest.
+fn gravest(charges: Vec<Charge>) -> Option<Charge> {
+    charges.into_iter().min_by_key(|charge| Reverse(charge.kind.default_severity()))
 }
 
 /// Whether a sequence with fewer steps shows the same. What fails as a sequence may fail for want of a step: a thing that

@@ -1,6 +1,6 @@
 //! Charges in, findings out: each is seen again on fresh servers, made small, and kept once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Instant;
 
 use wallfacer_schema::Schema;
@@ -65,7 +65,8 @@ impl<'a> Proving<'a> {
         context: &Context,
         listener: &mut dyn Listener,
     ) -> Result<(), ConnectError> {
-        for Suspicion { case, charge, before } in self.suspicions.take() {
+        let mut waiting = VecDeque::from(self.suspicions.take());
+        while let Some(Suspicion { case, charge, before }) = waiting.pop_front() {
             if self.findings.explains(&charge.kind, &charge.cause, &case.subject) {
                 continue;
             }
@@ -82,6 +83,11 @@ impl<'a> Proving<'a> {
             let text = match inquiry.look_into(&case, &charge, schema, &before).await? {
                 Confirmed::Finding { charge, case: smallest, reproduced } => {
                     self.keep(&charge, &smallest, &case, reproduced, listener);
+                    continue;
+                }
+                Confirmed::Another(charge) => {
+                    let name = self.server.name.as_deref();
+                    waiting.extend(self.suspicions.instead(name, &case, *charge));
                     continue;
                 }
                 Confirmed::Slow(text) => text,

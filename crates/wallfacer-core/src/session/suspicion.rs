@@ -42,6 +42,12 @@ impl Suspicions {
         }
     }
 
+    /// What a case did when another charge was looked into, where its bug is not suspected already.
+    pub fn instead(&mut self, server: Option<&str>, case: &Case, charge: Charge) -> Option<Suspicion> {
+        let origin = Origin::new(server, &charge.kind, &case.subject, &charge.cause);
+        self.known.insert(origin.id()).then(|| Suspicion { case: case.clone(), charge, before: Vec::new() })
+    }
+
     /// Whether this bug was suspected before, whatever came of it.
     pub fn knows(&self, server: Option<&str>, case: &Case, charge: &Charge) -> bool {
         self.known.contains(&Origin::new(server, &charge.kind, &case.subject, &charge.cause).id())

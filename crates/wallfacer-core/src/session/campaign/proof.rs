@@ -1,5 +1,6 @@
 //! What is suspected in, what is proven out: each looked into on fresh servers, and kept once.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::{Campaign, Field, TooMuch};
@@ -48,15 +49,15 @@ impl Campaign<'_> {
         field: &Field<'_>,
         listener: &mut dyn Listener,
     ) -> Result<(), ConnectError> {
-        let suspicions = self.suspicions.take();
-        if suspicions.is_empty() {
+        let mut waiting = VecDeque::from(self.suspicions.take());
+        if waiting.is_empty() {
             return Ok(());
         }
         self.idle.rest();
         let mut runner = (field.runner)();
         self.hang_time = time_for_hang(runner.patience());
         let until = self.confirming_until(haste);
-        for suspicion in suspicions {
+        while let Some(suspicion) = waiting.pop_front() {
             let Suspicion { case, charge, .. } = &suspicion;
             if self.is_explained(case, charge) {
                 continue;
@@ -67,7 +68,13 @@ impl Campaign<'_> {
             }
             let confirmed =
                 field.runtime.block_on(self.look_into(&suspicion, &mut runner, field.context, until))?;
-            self.take_confirmed(confirmed, suspicion, listener);
+            match confirmed {
+                Confirmed::Another(charge) if self.wants(&charge) => {
+                    let name = self.server.name.as_deref();
+                    waiting.extend(self.suspicions.instead(name, &suspicion.case, *charge));
+                }
+                confirmed => self.take_confirmed(confirmed, suspicion, listener),
+            }
         }
         field.runtime.block_on(runner.rest());
         self.lives += runner.lives;
@@ -165,7 +172,7 @@ impl Campaign<'_> {
             }
             // More calls were made to see whether it goes on, and it does not.
             Confirmed::Never if charge.kind == Kind::ResourceGrowth => {}
-            Confirmed::Never => {
+            Confirmed::Never | Confirmed::Another(_) => {
                 let text = format!("seen once, never again: {}", charge.message);
                 self.notes.insert(Note { tool: name, text });
             }

@@ -221,7 +221,7 @@ impl Campaign<'_> {
         }
     }
 
-    fn wants(&self, charge: &Charge) -> bool {
+    pub(super) fn wants(&self, charge: &Charge) -> bool {
         charge.kind.rule().is_some() || !self.only_rules && !is_of_watching(charge)
     }
 

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// Texts are longer than anyone tried who wrote a server with this limit.
 const LONG: usize = 64 << 10;
+/// Longer than whoever is in a hurry waits for an answer.
+const A_WHILE: Duration = Duration::from_millis(1_500);
 /// The last of the lines that a trace may name.
 const LINES: usize = 90;
 
@@ -27,6 +29,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "crash-after-answer" => after_answer(),
         "crash-on-third-call" => third_call(),
         "crash-with-exit-zero" => exit_zero(),
+        "crash-after-a-while" => a_while(),
         "crash-by-abort" => abort(),
         "crash-with-python-trace" => python_trace(),
         "crash-with-node-trace" => node_trace(),
@@ -203,6 +206,21 @@ fn third_call() -> Scene {
         }
     };
     Scene { before_each: Some(dies), ..Scene::around(tool) }
+}
+
+/// As a program does that writes down all it knows before it ends.
+fn a_while() -> Scene {
+    let arguments = json!({"count": {"type": "integer", "minimum": 0, "maximum": 20}});
+    let tool = Tool::new("count_clock", "Counts what the clock strikes.", arguments, &["count"], |call| {
+        said(&format!("{} times", call.integer("count")))
+    });
+    Scene::around(tool.except(
+        |call| call.integer("count") == 0,
+        |_| {
+            thread::sleep(A_WHILE);
+            death::panicked("tick_words", "attempt to divide by zero")
+        },
+    ))
 }
 
 fn exit_zero() -> Scene {
