@@ -12,6 +12,7 @@
 //! | `call` | numbers of system calls, per architecture → names |
 //! | `filter`, `enter` | the table → a seccomp program; and putting it on |
 //! | `tracer`, `task` | stops → events |
+//! | `alertness` | waiting → the next stop |
 //! | `decode` | registers and memory of a stopped task → what it asks for; pure |
 //! | `address`, `question` | bytes of a socket address, of a DNS message → their meaning; pure |
 //! | `tracee` | `ptrace`, memory and `/proc` of one stopped task |
@@ -29,6 +30,8 @@
 
 #[cfg(target_os = "linux")]
 mod address;
+#[cfg(target_os = "linux")]
+mod alertness;
 #[cfg(target_os = "linux")]
 mod call;
 #[cfg(target_os = "linux")]

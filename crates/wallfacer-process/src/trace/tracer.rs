@@ -8,6 +8,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use super::alertness::Alertness;
 use super::call::{Architecture, Call};
 use super::decode::{Asked, View};
 use super::event::{Event, Kind, Outcome};
@@ -71,7 +72,8 @@ impl Tracer {
                 let first = pid as libc::pid_t;
                 let tasks = [(first, Task::new(first))].into();
                 let (sockets, descriptors) = Default::default();
-                Watch { recorder, gate, tasks, sockets, descriptors }.run();
+                let alertness = Alertness::new();
+                Watch { recorder, gate, tasks, sockets, descriptors, alertness }.run();
             }
         };
         let thread = thread::Builder::new().name("wallfacer-trace".to_owned()).spawn(watch);
@@ -108,14 +110,13 @@ struct Watch {
     tasks: BTreeMap<libc::pid_t, Task>,
     sockets: Sockets,
     descriptors: Descriptors,
+    alertness: Alertness,
 }
 
 impl Watch {
     fn run(mut self) {
         loop {
-            let mut status = 0;
-            // SAFETY: the kernel writes the status, and nothing else.
-            let tid = unsafe { libc::waitpid(-1, &mut status, libc::__WALL | libc::__WNOTHREAD) };
+            let (tid, status) = self.alertness.next_stop();
             if tid < 0 {
                 match io::Error::last_os_error().kind() {
                     io::ErrorKind::Interrupted => continue,
@@ -171,6 +172,7 @@ impl Watch {
             }
             Judged::Await { asked, kind } => {
                 self.recorder.begin(event(kind, Outcome::Unfinished));
+                self.alertness.expect();
                 self.task(tid).pending = Some(Pending { asked, result: Awaited::Event });
             }
             Judged::Learn(pending) => self.task(tid).pending = Some(pending),
