@@ -21,7 +21,7 @@ use crate::wire::{
 const MEMORY: usize = 128;
 /// How long after its answer a server may die of it.
 const LATE_DEATH_MS: u64 = 300;
-/// More cases than this are not waited behind: what kills late comes up among the others too.
+/// So many cases are not waited behind: what kills late comes up among the others too.
 const MANY_CASES: usize = 200;
 /// How often a late death is hunted in vain; a server that dies of nothing in particular would keep us for ever.
 const MAX_VAIN_HUNTS: usize = 2;
@@ -99,13 +99,15 @@ impl Runner {
     /// Ends the current server, so that the next case meets a fresh one.
     pub async fn rest(&mut self) {
         for life in [self.other.take(), self.life.take()].into_iter().flatten() {
-            life.connection.close(GRACE).await;
+            self.connector.dismiss(life.connection, GRACE).await;
         }
     }
 
     /// Says goodbye to the current server, if there is one; what it does then, and whom it leaves behind.
     pub async fn part(&mut self) -> Option<Farewell> {
-        Some(self.life.take()?.connection.close(GRACE).await)
+        let farewell = self.life.take()?.connection.close(GRACE).await;
+        self.connector.learn_from(&farewell);
+        Some(farewell)
     }
 
     /// A second session with the server, opened where there is none: another process where each client starts its own.
@@ -281,7 +283,7 @@ impl Runner {
                 }
             }
         }
-        if cases.len() <= MANY_CASES
+        if cases.len() < MANY_CASES
             && let Some(closed) = self.died_late().await
             && !self.blame_late(cases, &finished, foreman).await?
         {

@@ -34,6 +34,7 @@ pub async fn examine(
     let round_trips = measure(&mut connection, server.era(), timeouts.call, &mut strays, listener).await;
     let transport = connection.transport();
     let farewell = connection.close(GRACE).await;
+    connector.learn_from(&farewell);
     let left_behind =
         farewell.process.as_ref().and_then(|ended| ended.left_behind.as_ref()).map_or(0, Vec::len);
     listener.hear(&Event::Closed { left_behind });

@@ -156,7 +156,7 @@ pub(super) async fn look(connector: &mut Connector) -> Result<(Server, Catalogue
     let (mut connection, server) = connector.open().await?;
     let timeouts = connector.target().timeouts.clone();
     let catalogue = discover(&mut connection, &server, &timeouts).await;
-    connection.close(GRACE).await;
+    connector.dismiss(connection, GRACE).await;
     Ok((server, catalogue))
 }
 

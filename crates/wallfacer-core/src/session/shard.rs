@@ -1,5 +1,5 @@
 //! A part of a round in, what was seen of each of its cases out. Each part has lives of its own, so that the outcome does
-//! not depend on how many workers share the parts. Only in a very long plan a server goes on to the next part: whatever
+//! not depend on how many workers share the parts. Only in a long round a server goes on to the next part: whatever
 //! takes fewer calls than one part has was seen, or not, before that.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,10 +18,12 @@ use crate::wire::{Body, ConnectError, Content, Outcome};
 /// Cases of one part: enough to make the start of a server cheap beside them, and few enough to be tried again in a row
 /// where all of them together do harm.
 const SHARD: usize = 200;
-/// A server that has taken a part of this size well goes on to the next.
+/// The largest part, however long the round is.
 const LARGE_SHARD: usize = 800;
 /// Parts of a long round, so that as many workers have something to do.
 const SHARDS: usize = 8;
+/// In a round of this size a server that has taken its part well goes on to the next.
+const LONG_ROUND: usize = SHARD * SHARDS;
 /// Deaths of the server on one subject, within one part, after which its other cases are left out.
 const MAX_DEATHS: usize = 6;
 /// The same for silences, which cost a whole time limit each.
@@ -120,7 +122,8 @@ pub fn perform_round(
         return Ok(Vec::new());
     }
     let size = shard_size(cases.len());
-    if size < LARGE_SHARD {
+    let goes_on = cases.len() >= LONG_ROUND;
+    if !goes_on {
         idle.rest();
     }
     let shards: Vec<&[Case]> = cases.chunks(size).collect();
@@ -133,7 +136,7 @@ pub fn perform_round(
             let mut crew = idle.take().unwrap_or_else(|| Crew::new(runner()));
             let part = perform_shard(cases, shard * size, &mut crew, manner);
             match &part {
-                Ok(part) if size == LARGE_SHARD && part.is_clean() => idle.put(crew),
+                Ok(part) if goes_on && part.is_clean() => idle.put(crew),
                 _ => crew.rest(),
             }
             parts.push((shard, part));

@@ -77,7 +77,7 @@ impl<'a> Trial<'a> {
         let (mut connection, mut server) = connector.open().await?;
         let timeouts = connector.target().timeouts.clone();
         let catalogue = discover(&mut connection, &server, &timeouts).await;
-        connection.close(GRACE).await;
+        connector.dismiss(connection, GRACE).await;
         let mut context = Context::new(&catalogue, server.protocol)
             .with_secrets(Secrets::new(secrets))
             .with_marker(marker(finding.seed));
@@ -92,7 +92,7 @@ impl<'a> Trial<'a> {
         if needs.any() {
             equip(&mut connector, needs, finding.seed);
             let (connection, equipped) = connector.open().await?;
-            connection.close(GRACE).await;
+            connector.dismiss(connection, GRACE).await;
             server = equipped;
         }
         context.canary = planted(&connector, &server, finding.seed);

@@ -396,6 +396,11 @@ impl Connection {
         Farewell { process, strays: self.strays, frames: self.frames, traced }
     }
 
+    /// Tells the server by a signal that it is to leave.
+    pub(super) fn urge(&self) {
+        let _ended_already = self.process().map(|process| process.signal(TERMINATE));
+    }
+
     fn send_request(
         &mut self,
         ticket: Ticket,

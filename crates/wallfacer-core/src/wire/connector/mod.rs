@@ -9,12 +9,14 @@ mod handshake;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use wallfacer_process::StartError;
+use wallfacer_process::{Means, StartError};
 
-use super::connection::Connection;
+use super::connection::{Connection, Farewell};
 use super::error::ConnectError;
 use super::http::Style;
 use super::sample::shortened;
@@ -37,6 +39,8 @@ pub struct Connector {
     world: World,
     prepared: bool,
     agreed: Option<Agreed>,
+    /// Whether the server was seen to stay after its input was closed; all clones know.
+    lingers: Arc<AtomicBool>,
 }
 
 /// What the first connection found out.
@@ -51,7 +55,23 @@ struct Agreed {
 impl Connector {
     pub fn new(target: Target, ambient: BTreeMap<OsString, OsString>) -> Connector {
         let world = World::new(&target, &ambient);
-        Connector { target, ambient, world, prepared: false, agreed: None }
+        Connector { target, ambient, world, prepared: false, agreed: None, lingers: Arc::default() }
+    }
+
+    /// Ends a conversation from which nothing more is to be learned. A server that is known not to leave when its input is
+    /// closed is told at once by a signal: to wait for each of its lives in vain would take longer than to start them.
+    pub async fn dismiss(&self, connection: Connection, grace: Duration) {
+        if self.lingers.load(Ordering::Relaxed) {
+            connection.urge();
+        }
+        let farewell = connection.close(grace).await;
+        self.learn_from(&farewell);
+    }
+
+    /// How a server left tells how its next lives will.
+    pub fn learn_from(&self, farewell: &Farewell) {
+        let lingered = farewell.process.as_ref().is_some_and(|ended| ended.means != Means::Itself);
+        self.lingers.fetch_or(lingered, Ordering::Relaxed);
     }
 
     /// What the world of each life is made of.
