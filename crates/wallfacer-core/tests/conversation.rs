@@ -9,12 +9,13 @@ use tokio::time::Instant;
 use wallfacer_core::catalogue::discover;
 use wallfacer_core::observe::{Answer, see};
 use wallfacer_core::run::{Call, execute};
-use wallfacer_core::target::{Protocol, Target, Version};
+use wallfacer_core::target::{Command, Protocol, Reach, Target, Version};
 use wallfacer_core::wire::{
     Body, Connection, Connector, Content, Correlation, Direction, Fault, Happening, Id, Outcome, Server,
     Stream,
 };
 use wallfacer_fixtures::Transport::{self, Http, LegacySse, Stdio};
+use wallfacer_process::Means;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -278,4 +279,23 @@ fn a_reply_body_is_what_was_written() {
         let text = std::str::from_utf8(&reply.bytes).unwrap();
         assert!(text.contains(reply.text(range)) && reply.text(range).starts_with('{'));
     });
+}
+
+#[test]
+fn a_server_that_once_stayed_is_told_by_a_signal_the_next_time() {
+    let server = wallfacer_fixtures::server();
+    let stays = "trap 'exit 0' TERM; \"$0\" correct; while :; do sleep 1; done";
+    let command = Command::new("sh", ["-c".as_ref(), stays.as_ref(), server.as_os_str()]);
+    let mut target = Target::new(Reach::Command(command));
+    target.timeouts.startup = PATIENCE;
+    let mut connector = Connector::new(target, common::environment());
+    let mut leave = |grace| {
+        common::wait_for(async {
+            let (connection, _) = connector.open().await.unwrap();
+            connector.dismiss(connection, grace).await.process.unwrap().means
+        })
+    };
+    assert_ne!(leave(Duration::from_millis(1)), Means::Itself);
+    // Where it is not told, it stays for longer than this.
+    assert_eq!(leave(PATIENCE), Means::Itself);
 }

@@ -60,12 +60,13 @@ impl Connector {
 
     /// Ends a conversation from which nothing more is to be learned. A server that is known not to leave when its input is
     /// closed is told at once by a signal: to wait for each of its lives in vain would take longer than to start them.
-    pub async fn dismiss(&self, connection: Connection, grace: Duration) {
+    pub async fn dismiss(&self, connection: Connection, grace: Duration) -> Farewell {
         if self.lingers.load(Ordering::Relaxed) {
             connection.urge();
         }
         let farewell = connection.close(grace).await;
         self.learn_from(&farewell);
+        farewell
     }
 
     /// How a server left tells how its next lives will.
