@@ -1,46 +1,37 @@
 //! A suspicion in, a proven and small one out: seen again on fresh servers, made smaller, and seen once more.
 
+mod sequence;
+mod slowness;
+mod smaller;
+
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use wallfacer_schema::{Schema, Shrinker};
+use wallfacer_schema::Schema;
 
-use super::attempt::attempt;
-use super::extreme::{Extreme, depth, params_size};
-use super::narrow::Narrow;
-use super::nature::Nature;
 use crate::catalogue::Tool;
 use crate::findings::{FindingId, Kind, Origin, Reproduced};
 use crate::judge::{Charge, Context};
-use crate::observe::{Answer, observe};
 use crate::plan::{Case, Step, Subject};
 use crate::run::{Patience, Runner};
+use crate::session::attempt::attempt;
+use crate::session::extreme::{Extreme, depth, params_size};
+use crate::session::narrow::Narrow;
 use crate::target::Era;
 use crate::wire::ConnectError;
+
+pub use sequence::may_leave_out_steps;
 
 /// Tries on fresh servers.
 const TRIES: u32 = 2;
 /// A hang is only one if twice the time does not help.
 const STRETCH: u32 = 2;
-/// Proposals that are tried to make a case smaller.
-const MAX_PROPOSALS: usize = 200;
-/// Time for making one case smaller, at most; less where requests have little time themselves.
-const MINIMISING: Duration = Duration::from_secs(15);
-const MINIMISING_CALLS: u32 = 8;
-/// An answer that takes less is too quick to tell growth from noise.
-const MEASURABLE: Duration = Duration::from_millis(150);
-/// Numbers and texts of one call that are varied to find out what makes it slow.
-const MAX_PLACES: usize = 6;
 /// A request as large or as deep as this may be beyond what the server reads at all, whatever it asks for.
 const LARGE: usize = 512 << 10;
 const DEEP: usize = 64;
 /// What grows is looked at again over so many times more calls; files and processes have limits of the machine's own.
 const MORE_CALLS: u32 = 2;
 const MORE_CALLS_FOR_MEMORY: u32 = 4;
-
-/// What a number that was left out is taken to be at most.
-const ASSUMED: u64 = 64;
 
 /// What is known after a suspicion was looked into.
 #[derive(Debug)]
@@ -235,14 +226,6 @@ impl Inquiry<'_> {
         self.until.is_some_and(|until| Instant::now() + needed >= until)
     }
 
-    /// When the making smaller of a case has to end.
-    fn minimising_until(&self) -> Instant {
-        let time = MINIMISING.min(self.runner.patience().plain() * MINIMISING_CALLS);
-        // Most of what is left is for the other suspicions.
-        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()) / 6);
-        Instant::now() + left.map_or(time, |left| left.min(time))
-    }
-
     /// The case alone is innocent; but with all that came before it on the same server it may not be.
     async fn look_into_history(
         &mut self,
@@ -265,32 +248,6 @@ impl Inquiry<'_> {
         let case = self.shorten(script, &wanted, &patience).await?;
         charge.message = format!("{} after {} requests in a row", charge.message, case.steps.len());
         Ok(Confirmed::Finding { charge, case, reproduced })
-    }
-
-    /// Leaves out steps, many at a time and then fewer, as long as the same thing happens.
-    async fn shorten(
-        &mut self,
-        script: Case,
-        wanted: &FindingId,
-        patience: &Patience,
-    ) -> Result<Case, ConnectError> {
-        let until = self.minimising_until();
-        let mut script = script;
-        let mut size = script.steps.len() / 2;
-        while size > 0 && Instant::now() < until {
-            let mut start = 0;
-            while start < script.steps.len() && Instant::now() < until {
-                let mut shorter = script.clone();
-                shorter.steps.drain(start..(start + size).min(script.steps.len()));
-                if !shorter.steps.is_empty() && self.try_fresh(&shorter, wanted, patience).await?.is_some() {
-                    script = shorter;
-                } else {
-                    start += size;
-                }
-            }
-            size /= 2;
-        }
-        Ok(script)
     }
 
     fn id(&self, case: &Case, charge: &Charge) -> FindingId {
@@ -329,161 +286,6 @@ impl Inquiry<'_> {
         let place = charges.iter().position(|charge| self.id(case, charge) == *wanted);
         Ok((place.map(|place| charges.remove(place)), charges))
     }
-
-    /// The smallest case of the same origin that is found within the bounds.
-    async fn minimise(
-        &mut self,
-        case: &Case,
-        wanted: &FindingId,
-        charge: &Charge,
-        schema: &Schema,
-    ) -> Result<Case, ConnectError> {
-        // What is silent was proven to be so for long; in smaller ones the first look is enough to go on.
-        let (glance, whole) = (self.runner.patience().clone(), self.runner.patience().stretched(1));
-        let Some(arguments) = case.arguments() else { return Ok(case.clone()) };
-        let until = self.minimising_until();
-        let nature = Nature::of(&charge.kind, &case.intent, charge.measure.is_some(), arguments, schema);
-        let mut shrinker = Shrinker::new(schema, arguments.clone(), nature.class());
-        let mut smallest = case.clone();
-        for _ in 0..MAX_PROPOSALS {
-            let Some(proposal) = shrinker.next() else { break };
-            let kept = nature.is_kept_by(&proposal, schema);
-            let smaller = with_arguments(case, proposal);
-            // A server that lives on is used again; the smallest case is proven on a fresh one at the end.
-            let fails = kept && self.try_on(&smaller, wanted, &glance).await?.is_some();
-            shrinker.keep(fails);
-            if fails {
-                smallest = smaller;
-            }
-            if Instant::now() >= until {
-                break;
-            }
-        }
-        // What was found small must hold once more; else the case as it was is the honest one.
-        let holds = smallest == *case || self.try_fresh(&smallest, wanted, &whole).await?.is_some();
-        Ok(if holds { smallest } else { case.clone() })
-    }
-
-    /// The smallest case of a rule that still breaks it, with what is then held against the server.
-    async fn narrow(
-        &mut self,
-        case: &Case,
-        wanted: &FindingId,
-        narrow: &Narrow,
-        patience: &Patience,
-    ) -> Result<(Case, Option<Charge>), ConnectError> {
-        let Some(mut shrinker) = narrow.shrinker(case) else { return Ok((case.clone(), None)) };
-        let until = self.minimising_until();
-        let mut smallest = case.clone();
-        for _ in 0..MAX_PROPOSALS {
-            let Some(proposal) = shrinker.next().filter(|_| Instant::now() < until) else { break };
-            let smaller = narrow.case(case, proposal);
-            let fails = match &smaller {
-                Some(smaller) => self.try_on(smaller, wanted, patience).await?.is_some(),
-                None => false,
-            };
-            shrinker.keep(fails);
-            smallest = smaller.filter(|_| fails).unwrap_or(smallest);
-        }
-        let again = self.try_fresh(&smallest, wanted, patience).await?;
-        Ok(if again.is_some() { (smallest, again) } else { (case.clone(), None) })
-    }
-
-    /// A sequence is tried again as a whole; then steps are left out that it does not need to fail.
-    async fn look_into_sequence(&mut self, case: &Case, charge: &Charge) -> Result<Confirmed, ConnectError> {
-        let hang = matches!(charge.kind, Kind::Hang { .. });
-        let patience = self.runner.patience().stretched(if hang { STRETCH } else { 1 });
-        let wanted = self.id(case, charge);
-        let (mut k, mut proven) = (0, None);
-        for _ in 0..TRIES {
-            if self.is_over_in(if hang { patience.plain() } else { Duration::ZERO }) {
-                return Ok(Confirmed::OutOfTime);
-            }
-            if let Some(again) = self.replay_sequence(case, &wanted, &patience).await? {
-                k += 1;
-                proven = Some(again);
-            }
-        }
-        let reproduced = Reproduced { k, n: TRIES };
-        let Some((charge, mut played)) = proven else { return Ok(Confirmed::Never) };
-        if reproduced.always() && self.minimise && may_leave_out_steps(&charge.kind) {
-            let until = self.minimising_until();
-            let steps = case.claim.as_ref().and_then(|claim| claim.sequence()).map_or(0, |it| it.steps.len());
-            for index in 0..steps {
-                let mut shorter = played.clone();
-                shorter.claim.iter_mut().for_each(|claim| claim.left_out.extend([index]));
-                if Instant::now() >= until {
-                    break;
-                }
-                if let Some((_, shorter)) = self.replay_sequence(&shorter, &wanted, &patience).await? {
-                    played = shorter;
-                }
-            }
-        }
-        Ok(Confirmed::Finding { charge: Box::new(charge), case: played, reproduced })
-    }
-
-    /// The charge that is wanted, with the case as it was played.
-    async fn replay_sequence(
-        &mut self,
-        case: &Case,
-        wanted: &FindingId,
-        patience: &Patience,
-    ) -> Result<Option<(Charge, Case)>, ConnectError> {
-        let tried = attempt(self.runner, case, patience, self.context).await?;
-        let charge = tried.judgement.charges.into_iter().find(|charge| self.id(case, charge) == *wanted);
-        Ok(charge.zip(tried.played))
-    }
-
-    /// The argument whose size the time of a call grows with, if there is one.
-    async fn slows_with(&mut self, case: &Case) -> Result<Option<String>, ConnectError> {
-        let Some(arguments) = case.arguments().cloned() else { return Ok(None) };
-        let patience = self.runner.patience().plain();
-        for (pointer, size) in sizes(&arguments, self.tool).into_iter().take(MAX_PLACES) {
-            let mut small = 1;
-            while small < size && !self.is_over_in(patience) {
-                match self.time(case, &arguments, &pointer, small).await? {
-                    Some(time) if time >= MEASURABLE => {
-                        let double = self.time(case, &arguments, &pointer, small * 2).await?;
-                        let grows =
-                            double.is_none_or(|double| double.as_secs_f64() > 1.4 * time.as_secs_f64());
-                        if grows {
-                            return Ok(Some(pointer));
-                        }
-                        break;
-                    }
-                    Some(_) => small *= 4,
-                    None => break,
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// How long the call takes with one argument of this size; none without an answer.
-    async fn time(
-        &mut self,
-        case: &Case,
-        arguments: &Value,
-        pointer: &str,
-        size: u64,
-    ) -> Result<Option<Duration>, ConnectError> {
-        let mut arguments = arguments.clone();
-        match arguments.pointer_mut(pointer) {
-            Some(place @ Value::String(_)) => {
-                let text = place.as_str().unwrap_or_default();
-                *place = Value::from(text.chars().take(size as usize).collect::<String>());
-            }
-            Some(place) => *place = Value::from(size),
-            None => arguments[pointer.trim_start_matches('/')] = Value::from(size),
-        }
-        let patience = self.runner.patience().stretched(STRETCH);
-        let recording = self.runner.perform(&with_arguments(case, arguments), &patience).await?;
-        let seen = observe(&recording);
-        let answered =
-            seen.steps.last().filter(|step| !matches!(step.answer, Answer::Silent | Answer::Gone { .. }));
-        Ok(answered.map(|step| step.took))
-    }
 }
 
 /// What came of some tries.
@@ -502,12 +304,6 @@ fn gravest(charges: Vec<Charge>) -> Option<Charge> {
     charges.into_iter().min_by_key(|charge| Reverse(charge.kind.default_severity()))
 }
 
-/// Whether a sequence with fewer steps shows the same. What fails as a sequence may fail for want of a step: a thing that
-/// nobody deletes is still there, on a correct server, too.
-pub(super) fn may_leave_out_steps(kind: &Kind) -> bool {
-    !matches!(kind, Kind::SequenceFailure { .. } | Kind::StateLeak)
-}
-
 /// What is said to grow must go on growing over more calls.
 fn with_more_calls(case: &Case, charge: &Charge) -> Option<Case> {
     let memory = charge.message.contains("memory");
@@ -518,41 +314,6 @@ fn with_more_calls(case: &Case, charge: &Charge) -> Option<Case> {
         _ => return None,
     }
     Some(more)
-}
-
-fn with_arguments(case: &Case, arguments: Value) -> Case {
-    let mut case = case.clone();
-    if let Some(Step::Call { params, .. }) = case.steps.first_mut() {
-        params.insert("arguments".to_owned(), arguments);
-    }
-    case
-}
-
-/// Places of numbers and long texts, with their sizes; only the top level and one below. A number that was left out may
-/// stand at a default of the tool's own, so those count too.
-fn sizes(arguments: &Value, tool: Option<&Tool>) -> Vec<(String, u64)> {
-    let size = |value: &Value| match value {
-        Value::Number(number) => {
-            number.as_f64().map(|number| number.abs().min(1e15) as u64).filter(|size| *size > 1)
-        }
-        Value::String(text) => Some(text.chars().count() as u64).filter(|size| *size > 64),
-        _ => None,
-    };
-    let mut found = Vec::new();
-    for (key, value) in arguments.as_object().into_iter().flatten() {
-        let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
-        found.extend(size(value).map(|size| (pointer.clone(), size)));
-        for (key, value) in value.as_object().into_iter().flatten() {
-            let inner = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
-            found.extend(size(value).map(|size| (inner, size)));
-        }
-    }
-    let absent = tool.map(Tool::arguments).unwrap_or_default().into_iter();
-    let absent = absent.filter(|argument| matches!(argument.kind, Some("integer" | "number")));
-    let absent = absent
-        .filter(|argument| arguments.get(argument.name).is_none() && !argument.name.contains(['/', '~']));
-    found.extend(absent.map(|argument| (format!("/{}", argument.name), ASSUMED)));
-    found
 }
 
 fn seconds(patience: &Patience) -> String {
