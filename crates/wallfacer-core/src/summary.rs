@@ -147,6 +147,15 @@ pub struct NotTested {
     pub why: String,
 }
 
+impl NotTested {
+    /// A tool that takes no plain call.
+    pub fn only_as_task(tool: &str) -> NotTested {
+        let why = "it works only as a task (`taskSupport: required`), and only plain calls are made: they \
+                   show how it refuses them, not what it does";
+        NotTested { what: tool.to_owned(), why: why.to_owned() }
+    }
+}
+
 /// What a step of injections comes to.
 #[derive(Debug, Default)]
 pub struct Injected {

@@ -50,7 +50,8 @@ const SILENT: [&str; 5] = [
     "wrong-id-on-one-value",
 ];
 /// Flaws that show only when one call is made many times.
-const OF_MANY_CALLS: [&str; 4] = ["memory-growth", "file-growth", "child-growth", "bounded-cache"];
+const OF_MANY_CALLS: [&str; 5] =
+    ["memory-growth", "file-growth", "child-growth", "bounded-cache", "lazy-collector"];
 /// Flaws that show only when what brings news is tried again with changes, which takes its time.
 const OF_FEEDBACK: [&str; 1] = ["opens-by-degrees"];
 const FEEDBACK_ITERATIONS: usize = 1_500;

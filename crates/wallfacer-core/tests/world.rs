@@ -6,13 +6,13 @@ mod common;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use wallfacer_core::catalogue::discover;
 use wallfacer_core::plan::Step;
 use wallfacer_core::run::{Life, Patience, Taken};
-use wallfacer_core::target::{Command, Confine, Net, Reach, Required, Target, Timeouts};
+use wallfacer_core::target::{Command, Confine, Net, Protocol, Reach, Required, Target, Timeouts, Version};
 use wallfacer_core::wire::{ConnectError, Connector, HeaderParams, Outcome};
 use wallfacer_core::world::Traced;
 use wallfacer_fixtures::Transport;
@@ -303,6 +303,27 @@ fn a_server_that_does_not_start_in_the_sandbox_runs_without_and_that_is_told() {
     });
     target.sandbox.confine = Confine::Require;
     assert!(matches!(common::wait_for(place.of(target).open()), Err(ConnectError::Exited { .. })));
+}
+
+#[test]
+fn a_server_that_starts_too_slowly_once_is_tried_again_in_the_sandbox() {
+    const STARTUP: Duration = Duration::from_secs(2);
+    let place = Place::new();
+    // Whoever is started before this moment says nothing: the first life, and no later one.
+    let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + STARTUP;
+    let server = wallfacer_fixtures::server();
+    let script = format!(
+        "test $(date +%s%3N) -lt {} && exec sleep 600; exec {} correct",
+        moment.as_millis(),
+        server.display()
+    );
+    let mut target = Target::new(Reach::Command(Command::new("sh", ["-c", &script])));
+    target.sandbox.confine = Confine::Auto;
+    target.protocol = Protocol::Fixed(Version::LATEST_LEGACY);
+    target.timeouts.startup = STARTUP;
+    let mut connector = place.of(target);
+    let (connection, _) = common::wait_for(connector.open()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(connection.standing().is_confined(), "{:?}", connection.standing());
 }
 
 #[test]

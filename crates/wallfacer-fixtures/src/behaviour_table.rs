@@ -88,6 +88,11 @@ static BEHAVIOURS: &[Flaw] = &[
         "Says that it destroys nothing, and removes a file that was there.",
         &[undeclared("file_note", HIGH)],
     ),
+    behaviour(
+        "login-shown-elsewhere",
+        "Deals with npm, and shows its login to another host than the one that it is made for.",
+        &[leak("publish_package")],
+    ),
     // What is worth knowing, and no finding.
     behaviour("telemetry-at-start", "Tells a host outside that it was started.", &[]),
     behaviour("leaves-child", "Starts a program that goes on when the server has ended.", &[]),

@@ -184,6 +184,7 @@ static FLAWS: &[Flaw] = &[
     flaw("file-growth", "Opens a file on each call and never closes it.", &[growth("thumbnail")]),
     flaw("child-growth", "Leaves a child process on each call.", &[growth("thumbnail")]),
     flaw("bounded-cache", "Keeps 64 KiB of each of the last 64 calls.", &[]),
+    flaw("lazy-collector", "Leaves 24 KiB of each call lying, until these are 40 MiB.", &[]),
     // Frames that are no calls.
     on_pipes("dies-on-malformed-json", "Ends on a line that is no JSON.", &[server("crash", CRITICAL)]),
     on_pipes("dies-on-batch", "Ends on a batch.", &[server("crash", CRITICAL)]),

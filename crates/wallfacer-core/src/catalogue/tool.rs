@@ -75,6 +75,12 @@ impl Entry for Tool {
 }
 
 impl Tool {
+    /// Whether it says that it refuses every call that does not ask for a task.
+    pub fn is_a_task(&self) -> bool {
+        let support = self.listed.get("execution").and_then(|execution| execution.get("taskSupport"));
+        support.and_then(Value::as_str) == Some("required")
+    }
+
     /// Its arguments in the order of its schema.
     pub fn arguments(&self) -> Vec<Argument<'_>> {
         let required: Vec<&str> = match self.input_schema.get("required") {

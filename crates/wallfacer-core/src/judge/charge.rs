@@ -19,12 +19,15 @@ pub struct Charge {
     pub severity: Option<Severity>,
     /// What it takes to judge it once more, where that is not what the server declares.
     pub measure: Option<Box<Measure>>,
+    /// Over how many calls it must be seen again, where it is about many.
+    pub calls: Option<u32>,
 }
 
 impl Charge {
     pub fn new(check: &'static str, kind: Kind, cause: Cause, message: String) -> Charge {
         let (details, evidence, references) = (String::new(), Vec::new(), Vec::new());
-        Charge { check, kind, cause, message, details, evidence, references, severity: None, measure: None }
+        let (severity, measure, calls) = (None, None, None);
+        Charge { check, kind, cause, message, details, evidence, references, severity, measure, calls }
     }
 
     pub fn with(mut self, label: &str, text: String) -> Charge {

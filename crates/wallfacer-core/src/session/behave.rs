@@ -437,8 +437,15 @@ impl Watch<'_> {
     fn finish(mut self, mut run: Run, begun: Instant) -> Behaved {
         self.observe();
         for (name, done) in self.behaviour.done.iter().filter(|(_, done)| done.completed == 0) {
-            let why = format!("none of its {} calls succeeded, so what it does is not known", done.calls);
-            self.not_tested.insert(NotTested { what: name.clone(), why });
+            let mut tools = self.catalogue.tools.entries.iter();
+            self.not_tested.insert(match tools.any(|tool| tool.name == *name && tool.is_a_task()) {
+                true => NotTested::only_as_task(name),
+                false => {
+                    let calls = done.calls;
+                    let why = format!("none of its {calls} calls succeeded, so what it does is not known");
+                    NotTested { what: name.clone(), why }
+                }
+            });
         }
         if !self.behaviour.done.values().any(|done| done.completed > 0) && self.summary.calls > 0 {
             run.in_vain = Some("no call succeeded, so what the server does is not known");

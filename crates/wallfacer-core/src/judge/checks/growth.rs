@@ -23,6 +23,11 @@ const THINGS_PER_CALL: f64 = 0.25;
 const RISING: f64 = 0.75;
 /// The second half of the time must bring at least so much of what the first half brought: a cache fills up, a leak goes on.
 const GOES_ON: f64 = 0.6;
+/// What grows is looked at again over so many times more calls; files and processes have limits of the machine's own.
+const MORE_CALLS: u32 = 2;
+const MORE_CALLS_FOR_MEMORY: u32 = 4;
+/// What a collector may leave lying before it is at work for the first time: only beyond that, memory is seen to be kept.
+const GARBAGE: f64 = 64.0 * 1024.0 * 1024.0;
 
 /// What is counted, how much of it each call must add, and where it stands.
 type Measure = (&'static str, f64, fn(&Sample) -> f64);
@@ -36,10 +41,10 @@ impl Check for NoGrowth {
 
     fn judge(&self, case: &Case, recording: &Recording, _: &Observation, _: &Context) -> Verdict {
         let many = case.steps.iter().zip(&recording.steps).find_map(|(step, taken)| match step {
-            Step::Many { .. } => Some(&taken.stock),
+            Step::Many { times, .. } => Some((*times, &taken.stock)),
             _ => None,
         });
-        let Some(stock) = many else { return Verdict::Holds };
+        let Some((times, stock)) = many else { return Verdict::Holds };
         let made = stock.last().map_or(0, |(calls, _)| *calls);
         let warm = (f64::from(made) * WARM_UP) as u32;
         if made < FEWEST_CALLS {
@@ -60,6 +65,9 @@ impl Check for NoGrowth {
             grows(&points, least).map(|rate| (what, rate))
         });
         let Some((what, rate)) = grown else { return Verdict::Holds };
+        if what == "memory" && made < times && rate * f64::from(made - warm) < GARBAGE {
+            return Verdict::Unknown("too few calls were answered to tell growth from garbage".to_owned());
+        }
         let message = match what {
             "memory" => {
                 format!("memory grows with each call, by about {:.0} KiB, and goes on growing", rate / 1024.0)
@@ -67,8 +75,18 @@ impl Check for NoGrowth {
             _ => format!("{what} grow with each call, by about {rate:.1}, and go on growing"),
         };
         let cause = Cause::rule(self.name(), Some(what));
-        Verdict::Broken(Box::new(Charge::new(self.name(), Kind::ResourceGrowth, cause, message)))
+        let mut charge = Charge::new(self.name(), Kind::ResourceGrowth, cause, message);
+        charge.calls = Some(match what {
+            "memory" => times.saturating_mul(MORE_CALLS_FOR_MEMORY).max(beyond_garbage(rate)),
+            _ => times.saturating_mul(MORE_CALLS),
+        });
+        Verdict::Broken(Box::new(charge))
     }
+}
+
+/// The calls after which so much of each is more than garbage, when those of the beginning do not count.
+fn beyond_garbage(rate: f64) -> u32 {
+    (GARBAGE / rate / (1.0 - WARM_UP)).ceil() as u32
 }
 
 /// How much comes with each call, where it is much, and goes on.
@@ -105,6 +123,17 @@ mod tests {
     fn a_collector_at_work_is_not_growth() {
         let sawtooth = points(|calls| f64::from(calls % 75) * 65_536.0 + f64::from(calls) * 1_000.0);
         assert!(grows(&sawtooth, MEMORY_PER_CALL).is_none());
+    }
+
+    #[test]
+    fn what_a_collector_may_leave_lying_is_not_yet_growth() {
+        assert_eq!(beyond_garbage(64.0 * 1024.0), 1_463);
+        let heap = |calls: u32| f64::from(calls.min(2_000)) * 16.0 * 1024.0;
+        let over = |all: u32| -> Vec<(u32, f64)> {
+            (0..=20).map(|look| all * 3 / 10 + look * all * 7 / 200).map(|at| (at, heap(at))).collect()
+        };
+        let rate = grows(&over(1_600), MEMORY_PER_CALL).expect("so many calls cannot tell");
+        assert!(grows(&over(beyond_garbage(rate)), MEMORY_PER_CALL).is_none());
     }
 
     #[test]

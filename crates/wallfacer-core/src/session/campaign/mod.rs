@@ -303,6 +303,10 @@ impl<'a> Campaign<'a> {
             let (valid, good) = (counts.valid_calls, counts.valid_completed);
             let low = valid >= FEW_CALLS && (good as f64) < LOW_SUCCESS * valid as f64;
             let why = match good {
+                0 if valid > 0 && tool.is_a_task() => {
+                    self.not_tested.insert(NotTested::only_as_task(&tool.name));
+                    continue;
+                }
                 0 if valid > 0 => "none of its valid calls succeeded".to_owned(),
                 _ if low => format!("only {good} of its {valid} valid calls succeeded"),
                 _ => continue,

@@ -233,7 +233,8 @@ impl Campaign<'_> {
         {
             planner.stop(tool);
         }
-        let text = format!("{cases} cases were left out because it kept ending or silencing the server");
+        let cases = if cases == 1 { "1 case was".to_owned() } else { format!("{cases} cases were") };
+        let text = format!("{cases} left out because it kept ending or silencing the server");
         self.notes.insert(Note { tool: subject.name().map(str::to_owned), text });
     }
 }

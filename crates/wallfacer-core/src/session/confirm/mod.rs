@@ -29,9 +29,6 @@ const STRETCH: u32 = 2;
 /// A request as large or as deep as this may be beyond what the server reads at all, whatever it asks for.
 const LARGE: usize = 512 << 10;
 const DEEP: usize = 64;
-/// What grows is looked at again over so many times more calls; files and processes have limits of the machine's own.
-const MORE_CALLS: u32 = 2;
-const MORE_CALLS_FOR_MEMORY: u32 = 4;
 
 /// What is known after a suspicion was looked into.
 #[derive(Debug)]
@@ -306,13 +303,10 @@ fn gravest(charges: Vec<Charge>) -> Option<Charge> {
 
 /// What is said to grow must go on growing over more calls.
 fn with_more_calls(case: &Case, charge: &Charge) -> Option<Case> {
-    let memory = charge.message.contains("memory");
-    let factor = if memory { MORE_CALLS_FOR_MEMORY } else { MORE_CALLS };
+    let calls = charge.calls?;
     let mut more = case.clone();
-    match &mut more.steps[..] {
-        [Step::Many { times, .. }] if charge.kind == Kind::ResourceGrowth => *times *= factor,
-        _ => return None,
-    }
+    let [Step::Many { times, .. }] = &mut more.steps[..] else { return None };
+    *times = calls;
     Some(more)
 }
 

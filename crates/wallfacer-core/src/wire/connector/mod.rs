@@ -107,7 +107,12 @@ impl Connector {
     /// Opens a connection: to a fresh process where the server is ours to start, else a new session.
     pub async fn open(&mut self) -> Result<(Connection, Server), ConnectError> {
         self.prepare().await?;
-        let (connection, mut server, style) = match self.open_inside().await {
+        let mut opened = self.open_inside().await;
+        // A busy machine looks like walls that do not hold; what is possible is not given up for one bad moment.
+        if opened.as_ref().is_err_and(|error| self.may_do_without_walls(error)) {
+            opened = self.open_inside().await;
+        }
+        let (connection, mut server, style) = match opened {
             Err(error) if self.may_do_without_walls(&error) => self.open_outside(&error).await?,
             opened => opened?,
         };

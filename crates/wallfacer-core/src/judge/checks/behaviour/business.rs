@@ -12,6 +12,16 @@ struct Client {
     programs: &'static [&'static str],
 }
 
+/// For whom what is planted in a file is made: to show it there is to log in.
+const LOGINS: [(&str, &[&str]); 6] = [
+    (".netrc", &["api.github.com"]),
+    (".docker/config.json", &["index.docker.io", "auth.docker.io", "registry-1.docker.io"]),
+    (".npmrc", &["registry.npmjs.org"]),
+    (".pypirc", &["upload.pypi.org"]),
+    (".git-credentials", &["github.com"]),
+    (".config/gh/hosts.yml", &["github.com", "api.github.com"]),
+];
+
 const CLIENTS: [Client; 16] = [
     Client { file: ".ssh/id_rsa", words: &["ssh", "sftp"], programs: &["ssh", "scp", "sftp", "ssh-add"] },
     Client { file: ".ssh/id_ed25519", words: &["ssh", "sftp"], programs: &["ssh", "scp", "sftp", "ssh-add"] },
@@ -81,6 +91,11 @@ impl Business {
     }
 }
 
+/// Whether a secret is made for this host.
+pub fn is_login(path: &Path, host: &str) -> bool {
+    LOGINS.iter().any(|(file, hosts)| path.ends_with(file) && hosts.contains(&host))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,5 +113,13 @@ mod tests {
         let settings = Path::new("/home/u/.docker/config.json");
         assert_eq!(Business::of(settings, "", &ran), Some(Business::Program("docker".into())));
         assert_eq!(Business::of(key, "", &ran), None);
+    }
+
+    #[test]
+    fn a_secret_is_a_login_where_it_is_made_for_and_nowhere_else() {
+        let secret = Path::new("/home/u/.npmrc");
+        assert!(is_login(secret, "registry.npmjs.org"));
+        assert!(!is_login(secret, "registry.npmjs.org.collect.example"));
+        assert!(!is_login(Path::new("/home/u/.ssh/id_rsa"), "registry.npmjs.org"));
     }
 }

@@ -1,17 +1,19 @@
 //! The content of what was planted must not come back, nor go out: in a reply, in a notification, or in what is sent to
-//! anyone. Encoded content counts too.
+//! anyone. Encoded content counts too. A client that shows its login to the host that it is made for leaks nothing.
 
 use std::path::Path;
 
 use wallfacer_process::sink::{Flow, Kind as FlowKind};
 
+use super::business::{Business, is_login};
+use super::declared;
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::judge::watched::Watched;
-use crate::observe::Observation;
+use crate::observe::{Observation, Whose};
 use crate::plan::{Case, Subject};
 use crate::run::{Recording, Taken};
 
@@ -24,7 +26,9 @@ impl Check for KeepsWhatIsPlanted {
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
         let Some(watched) = &context.watched else { return Verdict::Holds };
-        let found = recording.steps.iter().find_map(|taken| sent_out(case, taken, watched));
+        let said = declared(case, context).map_or("", |declared| &declared.said);
+        let said = format!("{said} {}", context.server_said);
+        let found = recording.steps.iter().find_map(|taken| sent_out(case, taken, &said, watched));
         let found = found.or_else(|| recording.steps.iter().find_map(|taken| came_back(taken, watched)));
         let written = || Some((watched.tokens.find(&seen.stderr)?, Where::Stderr));
         let Some((canary, place)) = found.or_else(written) else { return Verdict::Holds };
@@ -52,7 +56,7 @@ enum Where {
     Stderr,
 }
 
-fn sent_out<'a>(case: &Case, taken: &Taken, watched: &'a Watched) -> Option<(&'a Path, Where)> {
+fn sent_out<'a>(case: &Case, taken: &Taken, said: &str, watched: &'a Watched) -> Option<(&'a Path, Where)> {
     let traced = taken.traced.as_ref()?;
     let of_server = case.subject == Subject::Server;
     let mut ours =
@@ -64,7 +68,11 @@ fn sent_out<'a>(case: &Case, taken: &Taken, watched: &'a Watched) -> Option<(&'a
         };
         let path = flow.http.as_ref().and_then(|request| watched.tokens.find(request.path.as_bytes()));
         let canary = watched.tokens.find(&flow.sent.first).or(asked).or(path)?;
-        Some((canary, Where::Out(host(flow))))
+        let login = flow.name.as_ref().is_some_and(|name| is_login(canary, name));
+        let whose = if of_server { Whose::Background } else { Whose::Call };
+        let effects = watched.effects(taken, whose).filter(|_| login);
+        let logs_in = effects.is_some_and(|effects| Business::of(canary, said, &effects).is_some());
+        (!logs_in).then(|| (canary, Where::Out(host(flow))))
     })
 }
 

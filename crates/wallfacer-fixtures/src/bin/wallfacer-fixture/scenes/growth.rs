@@ -1,4 +1,4 @@
-//! Servers that keep something of each call, and one that keeps no more than a bound.
+//! Servers that keep something of each call, and two that keep no more than a bound.
 
 use super::scene::{Call, Scene, Tool, said};
 use crate::answer::Answer;
@@ -15,11 +15,14 @@ const MOST_FILES: usize = 768;
 /// They are small, and end by themselves after a while.
 const MOST_CHILDREN: usize = 768;
 const CACHED: usize = 64;
+/// As garbage is left lying until there is enough of it: 24 KiB of each call, up to 40 MiB.
+const GARBAGE: usize = 24 << 10;
+const MOST_GARBAGE: usize = (40 << 20) / GARBAGE;
 
 pub fn scene(flaw: &str) -> Option<Scene> {
     let then: fn(&Call) -> Answer = match flaw {
         "memory-growth" => |call| {
-            call.world.keep(piece(), MOST_PIECES);
+            call.world.keep(piece(PIECE), MOST_PIECES);
             thumbnail(call)
         },
         "file-growth" => |call| {
@@ -37,7 +40,11 @@ pub fn scene(flaw: &str) -> Option<Scene> {
             thumbnail(call)
         },
         "bounded-cache" => |call| {
-            call.world.keep_latest(piece(), CACHED);
+            call.world.keep_latest(piece(PIECE), CACHED);
+            thumbnail(call)
+        },
+        "lazy-collector" => |call| {
+            call.world.keep(piece(GARBAGE), MOST_GARBAGE);
             thumbnail(call)
         },
         _ => return None,
@@ -48,8 +55,8 @@ pub fn scene(flaw: &str) -> Option<Scene> {
 }
 
 /// Not zero, so that the memory is truly used.
-fn piece() -> Vec<u8> {
-    vec![1; PIECE]
+fn piece(bytes: usize) -> Vec<u8> {
+    vec![1; bytes]
 }
 
 fn thumbnail(call: &Call) -> Answer {
