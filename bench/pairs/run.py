@@ -112,7 +112,7 @@ def check(pair, version, home, wallfacer, budget):
     command, environment = setting(pair, place, scene)
     variables = [word for name, value in environment.items() for word in ("--env", f"{name}={value}")]
     line = [str(wallfacer), "check", "--sandbox", "require", "--format", "json", "--budget", budget, *variables]
-    line += ["--cwd", str(scene / "work"), "--", *command]
+    line += ["--events", str(scene / "events.jsonl"), "--cwd", str(scene / "work"), "--", *command]
     done = subprocess.run(line, cwd=scene / "work", capture_output=True, text=True)
     (scene / "check.json").write_text(done.stdout)
     (scene / "check.err").write_text(done.stderr)

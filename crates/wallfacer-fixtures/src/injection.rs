@@ -90,6 +90,16 @@ static INJECTIONS: &[Injection] = &[
         "Writes a value into a line for the shell, once another call was made, which its refusal implies.",
         &[critical("show_log")],
     ),
+    row(
+        "options-of-programs",
+        "Hands two values each to two programs that may take them for options.",
+        &[critical("show_entry"), critical("show_entry"), critical("show_label"), critical("show_label")],
+    ),
+    row(
+        "path-once-marked",
+        "Marks any path; and what is marked can be read, but only then.",
+        &[critical("mark_page")],
+    ),
     Injection {
         name: "roots-ignored",
         about: "Reads any path, though it asks for roots and is told of one.",

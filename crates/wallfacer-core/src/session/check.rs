@@ -48,6 +48,9 @@ const WATCHING_SHARE: f64 = 0.3;
 const WATCHED_CALLS: usize = 4;
 /// Part of the time that is left for rules.
 const RULES_SHARE: f64 = 0.25;
+/// Servers that are started before the first call of a rule, and before the first that is watched.
+const STARTS_FOR_RULES: u32 = 6;
+const STARTS_FOR_WATCHING: u32 = 3;
 /// Inputs of a rule that names no number.
 const RULE_CASES: u32 = 3;
 
@@ -62,6 +65,26 @@ struct Work<'a> {
     run: Run,
     /// Whether what calls do to the world was seen in some step.
     observed: bool,
+}
+
+impl Work<'_> {
+    /// This part of the time that is left; none where there is no limit.
+    fn part_of_the_rest(&self, share: f64) -> Option<Duration> {
+        let left = self.options.fuzz.budget?.saturating_sub(self.begun.elapsed());
+        Some(left.mul_f64(share))
+    }
+
+    /// Whether to start this many servers would use up all of this time, so that nothing could be asked of them. Then the
+    /// time is better spent on what comes later; what is left out is told.
+    fn is_left_out(&mut self, what: &str, starts: u32, time: Option<Duration>) -> bool {
+        let left_out = time.is_some_and(|time| self.run.server.startup * starts >= time);
+        if left_out {
+            let why = "the server takes too long to start for the budget that is left".to_owned();
+            self.run.not_tested.push(NotTested { what: what.to_owned(), why });
+            self.run.out_of_time = true;
+        }
+        left_out
+    }
 }
 
 /// Checks one target.
@@ -121,6 +144,10 @@ fn watch(work: &mut Work<'_>) -> Result<(), FuzzError> {
     if !work.run.server.standing.is_harmless() {
         return Ok(());
     }
+    let budget = work.part_of_the_rest(WATCHING_SHARE);
+    if work.is_left_out("calls that are watched", STARTS_FOR_WATCHING, budget) {
+        return Ok(());
+    }
     let CheckOptions { fuzz, .. } = work.options;
     let options = BehaveOptions {
         command: work.options.command,
@@ -130,7 +157,7 @@ fn watch(work: &mut Work<'_>) -> Result<(), FuzzError> {
         include: fuzz.include.clone(),
         exclude: fuzz.exclude.clone(),
         destructive: fuzz.destructive.clone(),
-        budget: fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()).mul_f64(WATCHING_SHARE)),
+        budget,
         noise: work.options.noise.clone(),
     };
     match behave(work.connector.clone(), &options, &mut |_, _| {}, work.listener) {
@@ -146,7 +173,12 @@ fn watch(work: &mut Work<'_>) -> Result<(), FuzzError> {
 
 /// The rules that are given, and those of the packs that fit.
 fn try_rules(work: &mut Work<'_>) -> Result<(), FuzzError> {
+    let budget = work.part_of_the_rest(RULES_SHARE);
     let CheckOptions { fuzz, shelf, parameters, rules, .. } = work.options;
+    // What somebody gave is tried in any case.
+    if rules.is_empty() && work.is_left_out("rules", STARTS_FOR_RULES, budget) {
+        return Ok(());
+    }
     let choose = |tools: &[ToolShape]| {
         let fitting = suggest(tools).into_iter().filter_map(|suggestion| {
             let set = parameters.get(&suggestion.pack);
@@ -163,10 +195,11 @@ fn try_rules(work: &mut Work<'_>) -> Result<(), FuzzError> {
         });
         rules.iter().cloned().chain(fitting).collect()
     };
-    let left = fuzz.budget.map(|budget| budget.saturating_sub(work.begun.elapsed()));
-    let budget = left.map(|left| left.mul_f64(RULES_SHARE));
     // What a rule makes suspicious is soon seen again, and goes before what is not tried yet.
-    let overtime = left.zip(budget).map_or(Duration::ZERO, |(left, budget)| left - budget);
+    let overtime = work
+        .part_of_the_rest(1.0)
+        .zip(budget)
+        .map_or(Duration::ZERO, |(left, budget)| left.saturating_sub(budget));
     let effort = FuzzOptions { budget, overtime, in_flight: 1, ..fuzz.clone() };
     let glances = work.run.summary.silent > 0;
     let options = PropertyOptions {

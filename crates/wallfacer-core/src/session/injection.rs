@@ -10,7 +10,7 @@ use std::time::Instant;
 use tokio::runtime::Runtime;
 use wallfacer_process::sink::Mode as Net;
 
-use self::lane::{Lane, Tried, side_by_side};
+use self::lane::{Deadlines, Lane, Tried, side_by_side};
 use self::learning::learn;
 use super::fuzz::{FuzzError, FuzzOptions, look};
 use super::proving::Proving;
@@ -25,6 +25,8 @@ use crate::wire::{ConnectError, Connector};
 
 /// The part of the time for learning what leads into each tool.
 const LEARNING_SHARE: f64 = 0.25;
+/// The part of the time that is kept for making small what is suspected, once no more is tried.
+const KEPT_FOR_REDUCING: f64 = 0.1;
 /// The part of the time that is kept for seeing suspicions again.
 const KEPT_FOR_CONFIRMING: f64 = 0.3;
 /// Servers that are asked at once, each in a world of its own. The number is part of the plan: which tool is tried on which
@@ -129,14 +131,17 @@ impl Attempt<'_> {
         let learning_until = self.part(LEARNING_SHARE);
         let known = learn(&self.tools, self.ground, self.options.seed, learning_until, &mut self.lanes)?;
         let cases = self.cases(&known);
-        let until = self.part(1.0 - KEPT_FOR_CONFIRMING);
+        let deadlines = Deadlines {
+            trying: self.part(1.0 - KEPT_FOR_CONFIRMING - KEPT_FOR_REDUCING),
+            reducing: self.part(1.0 - KEPT_FOR_CONFIRMING),
+        };
         if !cases.is_empty() {
             listener.hear(&Event::RoundBegun { phase: PHASE, cases: cases.len() });
         }
         for band in cases.chunks(BAND) {
             let tools = &self.tools;
             let tried = side_by_side(&mut self.lanes, |lane, index| {
-                lane.attack(band.iter().filter(|case| lane_of(tools, case) == index), until)
+                lane.attack(band.iter().filter(|case| lane_of(tools, case) == index), deadlines)
             })?;
             self.confirm(tried, runtime, listener)?;
             if self.out_of_time {
@@ -178,7 +183,7 @@ impl Attempt<'_> {
                 self.proving.suspect(case, charge.clone(), &[]);
             }
             if self.proving.len() > 0 {
-                runtime.block_on(self.proving.confirm(prover, self.context, listener))?;
+                runtime.block_on(self.proving.confirm_together(prover, self.context, listener))?;
             }
         }
         Ok(())

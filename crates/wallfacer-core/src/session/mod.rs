@@ -28,6 +28,7 @@ mod sequence;
 mod shard;
 mod shared;
 mod suspicion;
+mod together;
 mod trial;
 
 pub use against::against;

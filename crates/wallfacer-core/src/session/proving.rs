@@ -8,6 +8,7 @@ use wallfacer_schema::Schema;
 use super::confirm::{Confirmed, Inquiry};
 use super::shared::Shared;
 use super::suspicion::{Suspicion, Suspicions};
+use super::together::{SERVERS, by_prelude, seen_together, shows_by_its_own_deed};
 use crate::event::{Event, Listener};
 use crate::findings::{Finding, Origin, Repro, Reproduced, ServerName, merge};
 use crate::judge::{Charge, Context};
@@ -101,6 +102,36 @@ impl<'a> Proving<'a> {
         }
         runner.rest().await;
         Ok(())
+    }
+
+    /// The same; what shows by its own deed is tried together first, and alone only where it did not show each time.
+    pub async fn confirm_together(
+        &mut self,
+        runner: &mut Runner,
+        context: &Context,
+        listener: &mut dyn Listener,
+    ) -> Result<(), ConnectError> {
+        let (together, alone): (Vec<_>, Vec<_>) =
+            self.suspicions.take().into_iter().partition(shows_by_its_own_deed);
+        alone.into_iter().for_each(|suspicion| self.suspicions.put_back(suspicion));
+        let name = self.server.name.as_deref();
+        for group in by_prelude(together) {
+            let seen = match group.len() {
+                1 => vec![None],
+                _ => seen_together(&group, name, runner, context, self.until).await?,
+            };
+            for (suspicion, seen) in group.into_iter().zip(seen) {
+                let Some(charge) = seen else {
+                    self.suspicions.put_back(suspicion);
+                    continue;
+                };
+                if !self.findings.explains(&charge.kind, &charge.cause, &suspicion.case.subject) {
+                    let reproduced = Reproduced { k: SERVERS, n: SERVERS };
+                    self.keep(&charge, &suspicion.case, &suspicion.case, reproduced, listener);
+                }
+            }
+        }
+        self.confirm(runner, context, listener).await
     }
 
     /// What was reproduced each time, and what was not.

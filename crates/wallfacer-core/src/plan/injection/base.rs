@@ -33,6 +33,8 @@ pub struct Known {
     pub uses_network: bool,
     /// Whether it ran another program.
     pub runs_programs: bool,
+    /// Whether other tools of the same server succeeded, and none of them ran a program.
+    pub others_run_none: bool,
 }
 
 /// Calls that payloads are put into, the likeliest to lead somewhere first.

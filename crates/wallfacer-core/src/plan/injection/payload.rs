@@ -106,9 +106,10 @@ pub fn options(place: &Place, known: &Known, ground: &Ground) -> Vec<Payload> {
     ]
 }
 
-/// How unlikely it is that a value gets into another program: one that succeeds without any hardly runs one.
+/// How unlikely it is that a value gets into another program: one that succeeds without any hardly runs one, and neither
+/// does one of a server where nobody does.
 fn reaches_programs(place: &Place, known: &Known) -> u8 {
-    let runs_none = !known.runs_programs && !known.good.is_empty();
+    let runs_none = !known.runs_programs && (!known.good.is_empty() || known.others_run_none);
     u8::from(place.purpose == Purpose::Prose) + u8::from(runs_none)
 }
 

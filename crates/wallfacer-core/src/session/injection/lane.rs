@@ -8,6 +8,7 @@ use std::time::Instant;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
+use crate::findings::Cause;
 use crate::judge::{Charge, Context, judge, proof};
 use crate::observe::observe;
 use crate::plan::{Aim, Case, Step};
@@ -35,6 +36,8 @@ pub struct Lane<'a> {
     trouble: BTreeMap<String, Trouble>,
     /// What of which place is suspected already, so that nothing more is tried there.
     met: BTreeSet<Key>,
+    /// Causes of which a small case is at hand.
+    reduced: BTreeSet<Cause>,
     pub calls: u64,
 }
 
@@ -48,6 +51,13 @@ struct Server {
 struct Trouble {
     deaths: usize,
     silences: usize,
+}
+
+/// When no further case is tried, and when none is made smaller.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadlines {
+    pub trying: Option<Instant>,
+    pub reducing: Option<Instant>,
 }
 
 /// Tool, place and class.
@@ -70,19 +80,21 @@ impl<'a> Lane<'a> {
             context,
             trouble: BTreeMap::new(),
             met: BTreeSet::new(),
+            reduced: BTreeSet::new(),
             calls: 0,
         })
     }
 
-    /// Tries cases, one after another, and weighs what each did.
+    /// Tries cases, one after another, and weighs what each did. What is suspected is made small when all were tried, so
+    /// that a server with many faults is not known by the first of them alone.
     pub fn attack<'c>(
         &mut self,
         cases: impl Iterator<Item = &'c Case>,
-        until: Option<Instant>,
+        Deadlines { trying, reducing }: Deadlines,
     ) -> Result<Tried, ConnectError> {
         let mut tried = Tried::default();
         for case in cases {
-            if until.is_some_and(|until| Instant::now() >= until) {
+            if is_past(trying) {
                 tried.out_of_time = true;
                 break;
             }
@@ -92,16 +104,17 @@ impl<'a> Lane<'a> {
             let Some(recording) = self.call(case)? else { continue };
             for charge in self.charges(case, &recording) {
                 self.met.extend(key(case));
-                let small = if until.is_none_or(|until| Instant::now() < until) {
-                    self.reduce(case, &charge)?
-                } else {
-                    None
-                };
-                tried.suspected.push((small.unwrap_or_else(|| case.clone()), charge));
+                tried.suspected.push((case.clone(), charge));
             }
             if let Some(note) = reach(case, &recording) {
                 self.met.extend(key(case));
                 tried.notes.push(note);
+            }
+        }
+        for (case, charge) in &mut tried.suspected {
+            // A second one of the same cause is shown by the first.
+            if !is_past(reducing) && self.reduced.insert(charge.cause.clone()) {
+                *case = self.reduce(case, charge)?.unwrap_or_else(|| case.clone());
             }
         }
         Ok(tried)
@@ -114,8 +127,11 @@ impl<'a> Lane<'a> {
     }
 
     /// The same with no more arguments than it takes; none where all are needed. A server that lives on is used again, so
-    /// what is left must hold on a fresh one.
+    /// what is left must hold on a fresh one. What runs away takes a whole time limit each time, and stays as it is.
     fn reduce(&mut self, case: &Case, charge: &Charge) -> Result<Option<Case>, ConnectError> {
+        if case.intent.injection().is_some_and(|injection| injection.aim.is_measured()) {
+            return Ok(None);
+        }
         let alone = self.alone(case, charge)?;
         let fewer = self.with_fewer_arguments(alone.as_ref().unwrap_or(case), charge)?;
         Ok(fewer.or(alone))
@@ -254,6 +270,10 @@ pub fn side_by_side<'a, T: Send>(
         };
         handles.into_iter().map(join).collect()
     })
+}
+
+fn is_past(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
 /// A call with one argument less.

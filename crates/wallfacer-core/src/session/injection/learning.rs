@@ -58,6 +58,7 @@ pub fn learn(
     }
     lanes.iter_mut().for_each(Lane::forgive);
     set_preludes(&mut known, &planner);
+    note_others(&mut known);
     Ok(known)
 }
 
@@ -117,6 +118,13 @@ fn note(known: &mut BTreeMap<String, Known>, taught: &Taught, succeeded: bool) {
     known.changes.extend(taught.changes.iter().cloned());
     known.uses_network |= taught.uses_network;
     known.runs_programs |= taught.runs_programs;
+}
+
+/// What the tools of a server say of those that took no call.
+fn note_others(known: &mut BTreeMap<String, Known>) {
+    let succeeds = known.values().any(|known| !known.good.is_empty());
+    let runs_none = succeeds && known.values().all(|known| !known.runs_programs);
+    known.values_mut().for_each(|known| known.others_run_none = runs_none);
 }
 
 /// What must come first for one tool comes first for all others: servers live on from one call to the next, so it may have

@@ -5,6 +5,7 @@ mod costs;
 mod network;
 mod paths;
 mod programs;
+mod several;
 mod state;
 
 use std::path::PathBuf;
@@ -13,8 +14,15 @@ use crate::scenes::Scene;
 pub use paths::flat;
 
 pub fn scene(name: &str) -> Option<Scene> {
-    const SORTS: [fn(&str) -> Option<Scene>; 6] =
-        [programs::scene, paths::scene, network::scene, state::scene, costs::scene, behind::scene];
+    const SORTS: [fn(&str) -> Option<Scene>; 7] = [
+        programs::scene,
+        paths::scene,
+        network::scene,
+        state::scene,
+        costs::scene,
+        behind::scene,
+        several::scene,
+    ];
     SORTS.iter().find_map(|sort| sort(name))
 }
 
