@@ -57,7 +57,7 @@ const OF_FEEDBACK: [&str; 1] = ["opens-by-degrees"];
 const FEEDBACK_ITERATIONS: usize = 1_500;
 const MUTATE_RATIO: f64 = 0.9;
 /// One of each kind, for what is tried in many ways.
-const ONE_OF_EACH: [&str; 9] = [
+const ONE_OF_EACH: [&str; 10] = [
     "crash-on-nested-maximum",
     "crash-with-two-causes",
     "crash-shared-by-three-tools",
@@ -67,6 +67,7 @@ const ONE_OF_EACH: [&str; 9] = [
     "ignores-maximum",
     "secret-in-log",
     "learns-ids",
+    "waits-for-another-call",
 ];
 
 /// How one row is run.

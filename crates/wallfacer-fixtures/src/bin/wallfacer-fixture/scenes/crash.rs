@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Texts are longer than anyone tried who wrote a server with this limit.
 const LONG: usize = 64 << 10;
 /// Longer than whoever is in a hurry waits for an answer.
-const A_WHILE: Duration = Duration::from_millis(1_500);
+const A_WHILE: Duration = Duration::from_millis(1_200);
 /// The last of the lines that a trace may name.
 const LINES: usize = 90;
 
@@ -218,7 +218,7 @@ fn a_while() -> Scene {
         |call| call.integer("count") == 0,
         |_| {
             thread::sleep(A_WHILE);
-            death::panicked("tick_words", "attempt to divide by zero")
+            death::panicked("clock", "attempt to divide by zero")
         },
     ))
 }

@@ -169,11 +169,11 @@ fn behind_another() -> Scene {
         said("opened")
     });
     let page = json!({"page": {"type": "integer", "minimum": 1, "maximum": 12}});
-    let scan = Tool::new("scan_page", "Scans a page of it.", page, &["page"], |_| {
+    let scan = Tool::new("scan_page", "Scans a page of it.", page, &["page"], |call| {
         if OPEN.load(Ordering::SeqCst) {
             said("scanned")
         } else {
-            failed("no note is open: call open_note first")
+            failed(&format!("no note is open: call {} first", call.shown("open_note")))
         }
     });
     let scan = scan.except(

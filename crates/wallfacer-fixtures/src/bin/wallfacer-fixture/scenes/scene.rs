@@ -1,5 +1,6 @@
 //! The parts of which a small server is made: tools, each with what it answers and when it does something else.
 
+use super::names::Names;
 use crate::answer::Answer;
 use crate::message::Failure;
 use crate::outlet::Outlet;
@@ -167,9 +168,15 @@ pub struct Call<'a> {
     pub arguments: Value,
     pub request: &'a Request,
     pub world: &'a World,
+    pub names: &'a Names,
 }
 
 impl Call<'_> {
+    /// A name of ours as clients see it.
+    pub fn shown(&self, name: &str) -> String {
+        self.names.shown(name)
+    }
+
     pub fn text(&self, name: &str) -> &str {
         self.arguments[name].as_str().unwrap_or_default()
     }

@@ -86,7 +86,7 @@ impl Stage {
         match entry.admit(&shown["inputSchema"], arguments) {
             Ok(arguments) => {
                 let arguments = self.names.meant(&tool.declared["inputSchema"], arguments);
-                Ok(self.perform(tool, &Call { arguments, request, world: &self.world }))
+                Ok(self.perform(tool, &Call { arguments, request, world: &self.world, names: &self.names }))
             }
             Err(fault) if matches!(entry, Entry::ByCode) => Err(Failure::params(fault)),
             Err(fault) => Ok(tools::refusal(request.client.version, fault).into()),
