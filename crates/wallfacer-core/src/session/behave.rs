@@ -436,12 +436,17 @@ impl Watch<'_> {
 
     fn finish(mut self, mut run: Run, begun: Instant) -> Behaved {
         self.observe();
-        for (name, done) in self.behaviour.done.iter().filter(|(_, done)| done.completed == 0) {
+        for (name, done) in &self.behaviour.done {
+            // A tool and a prompt may have one name, and only one of them work.
+            let own = self.tools.get(name).map(|counts| (counts.calls.calls, counts.valid_completed));
+            let (calls, completed) = own.unwrap_or((done.calls, done.completed));
+            if completed > 0 {
+                continue;
+            }
             let mut tools = self.catalogue.tools.entries.iter();
             self.not_tested.insert(match tools.any(|tool| tool.name == *name && tool.is_a_task()) {
                 true => NotTested::only_as_task(name),
                 false => {
-                    let calls = done.calls;
                     let why = format!("none of its {calls} calls succeeded, so what it does is not known");
                     NotTested { what: name.clone(), why }
                 }

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
 
+use super::pipx::pipx;
 use super::uv::{Cut, cut};
 use crate::target::Command;
 
@@ -28,6 +29,8 @@ pub(super) enum Launcher {
         fetching: Vec<String>,
     },
     Pipx {
+        /// Those that make the environment what it is, and name the place where it is kept.
+        options: Vec<String>,
         package: String,
     },
     /// Downloads, and has no way to do so without running what it gets.
@@ -47,7 +50,12 @@ impl Launcher {
             ("uvx", _) => uvx(&words),
             ("uv", "tool") if words.get(1) == Some(&"run") => uvx(&words[2..]),
             ("uv", "run") => uv_run(&words[1..], cwd),
-            ("pipx", "run") => pipx(&words[1..]),
+            ("pipx", "run") => match pipx(&words[1..]) {
+                Some((options, package)) => {
+                    Self::Pipx { options: owned(&options), package: package.to_owned() }
+                }
+                None => Self::Other("pipx run".to_owned()),
+            },
             ("pnpm" | "yarn", "dlx") | ("npm", "exec" | "x") => {
                 Self::Other(format!("{program} {}", words[0]))
             }
@@ -64,7 +72,8 @@ impl Launcher {
         match self {
             Self::Npx { .. } => &[("npm_config_offline", "true"), ("npm_config_update_notifier", "false")],
             Self::Uv { .. } => &[("UV_OFFLINE", "1")],
-            Self::Pipx { .. } => &[("PIP_DISABLE_PIP_VERSION_CHECK", "1")],
+            // Where uv is there, pipx leaves the work to it.
+            Self::Pipx { .. } => &[("PIP_DISABLE_PIP_VERSION_CHECK", "1"), ("UV_OFFLINE", "1")],
             Self::Nothing | Self::Other(_) | Self::Container(_) => &[],
         }
     }
@@ -72,7 +81,7 @@ impl Launcher {
     /// Variables that keep it from building anything while it fetches, where no argument does.
     pub(super) fn fetching_variables(&self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Pipx { .. } => &[("PIP_ONLY_BINARY", ":all:")],
+            Self::Pipx { .. } => &[("PIP_ONLY_BINARY", ":all:"), ("UV_NO_BUILD", "1")],
             _ => &[],
         }
     }
@@ -87,7 +96,10 @@ impl Launcher {
                 flags.into_iter().chain(named).chain(["node", "-e", "0"].map(str::to_owned)).collect()
             }
             Self::Uv { fetching } => fetching.clone(),
-            Self::Pipx { package } => words(&[&["run", "--spec", package], &NOTHING]),
+            Self::Pipx { options, package } => {
+                let options: Vec<&str> = options.iter().map(String::as_str).collect();
+                words(&[&["run"], &options, &["--spec", package], &NOTHING])
+            }
             Self::Nothing | Self::Other(_) | Self::Container(_) => return None,
         };
         Some(words.into_iter().map(OsString::from).collect())
@@ -100,7 +112,11 @@ impl Launcher {
 }
 
 fn words(parts: &[&[&str]]) -> Vec<String> {
-    parts.concat().into_iter().map(str::to_owned).collect()
+    owned(&parts.concat())
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 /// The packages that `npx` is told to run; none where it is told to run a command of the shell.
@@ -158,19 +174,6 @@ fn names_its_needs(script: &str, found: &Cut<'_>, cwd: &Path) -> bool {
     read.is_some_and(|read| read.is_ok()) && text.lines().any(|line| line.trim_end() == NAMES_ITS_NEEDS)
 }
 
-fn pipx(arguments: &[&str]) -> Launcher {
-    let package = match arguments {
-        ["--spec", package, _app, ..] => Some(*package),
-        [package, ..] if !package.starts_with('-') => Some(*package),
-        _ => None,
-    };
-    // Other options change the environment that is made, and with it where it is kept.
-    match package {
-        Some(package) => Launcher::Pipx { package: package.to_owned() },
-        None => Launcher::Other("pipx run".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,8 +193,9 @@ mod tests {
         for line in ["uvx --from pkg server", "uv tool run pkg", "uv run server.py"] {
             assert!(matches!(launcher(line), Launcher::Uv { .. }), "{line}");
         }
-        assert_eq!(launcher("pipx run server"), Launcher::Pipx { package: "server".into() });
-        assert_eq!(launcher("pipx run --python 3.12 server"), Launcher::Other("pipx run".into()));
+        let server = Launcher::Pipx { options: Vec::new(), package: "server".into() };
+        assert_eq!(launcher("pipx run server"), server);
+        assert_eq!(launcher("pipx run --no-cache server"), Launcher::Other("pipx run".into()));
         assert_eq!(launcher("docker run -i image"), Launcher::Container("docker run".into()));
         assert_eq!(launcher("python3 -m server"), Launcher::Nothing);
     }
@@ -206,6 +210,7 @@ mod tests {
             ("uvx -p 3.12 --from a b", "tool run --no-build -p 3.12 --from a python -I -S -c 0"),
             ("uv run --with pkg pkg --flag", "run --no-build --with pkg python -I -S -c 0"),
             ("pipx run pkg==1.0 --flag", "run --spec pkg==1.0 python -I -S -c 0"),
+            ("pipx run --python 3.12 --spec=pkg app -i", "run --python 3.12 --spec pkg python -I -S -c 0"),
         ] {
             assert_eq!(words(launcher(line)), fetching, "{line}");
         }

@@ -16,6 +16,7 @@
 #[cfg(target_os = "linux")]
 mod inside;
 mod launcher;
+mod pipx;
 mod recipe;
 mod scope;
 mod standing;

@@ -5,13 +5,14 @@
 use std::path::{Path, PathBuf};
 
 /// What stays of a home directory, where it is there.
-const INSTALLED: [&str; 46] = [
+const INSTALLED: [&str; 47] = [
     ".asdf",
     ".bun",
     ".cache/deno",
     ".cache/ms-playwright",
     ".cache/node",
     ".cache/pip",
+    ".cache/pipx",
     ".cache/pnpm",
     ".cache/pypoetry",
     ".cache/uv",

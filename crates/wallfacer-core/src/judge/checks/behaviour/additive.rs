@@ -22,8 +22,10 @@ impl Check for TakesNothingAway {
             return Verdict::Holds;
         };
         let Some((watched, deeds)) = deeds(case, recording, context) else { return Verdict::Holds };
-        let lost: Vec<&Touch> =
-            deeds.iter().flat_map(|(_, effects)| effects.deletes.iter().filter(lasts)).collect();
+        let lost = deeds
+            .iter()
+            .flat_map(|(_, effects)| effects.deletes.iter().filter(|touch| lasts(touch, effects)));
+        let lost: Vec<&Touch> = lost.collect();
         if lost.is_empty() {
             return Verdict::Holds;
         }

@@ -6,6 +6,7 @@ mod closed;
 mod idempotent;
 mod planted;
 mod read_only;
+mod repository;
 mod secrets;
 
 pub use additive::TakesNothingAway;
@@ -72,6 +73,6 @@ fn with_files<'a>(charge: Charge, touches: impl IntoIterator<Item = &'a Touch>) 
 }
 
 /// Whether a change there lasts, and is of more than the server's own bookkeeping.
-fn lasts(touch: &&Touch) -> bool {
-    touch.place != Place::Temporary
+fn lasts(touch: &Touch, effects: &Effects) -> bool {
+    touch.place != Place::Temporary && !repository::is_looked_at(&touch.path, effects)
 }

@@ -1,5 +1,5 @@
 //! A tool that says it only reads must leave every file as it was. What is put into temporary directories does not
-//! count, nor do logs and caches.
+//! count, nor do logs and caches, nor what git writes down for itself when it looks.
 
 use super::{declared, deeds, lasts, named, with_files};
 use crate::findings::{Cause, Kind};
@@ -23,9 +23,11 @@ impl Check for OnlyReads {
             return Verdict::Holds;
         };
         let Some((watched, deeds)) = deeds(case, recording, context) else { return Verdict::Holds };
-        let written = deeds.iter().flat_map(|(_, effects)| effects.writes.iter().filter(lasts));
-        let gone = deeds.iter().flat_map(|(_, effects)| effects.deletes.iter().filter(lasts));
-        let (written, gone): (Vec<&Touch>, Vec<&Touch>) = (written.collect(), gone.collect());
+        let (mut written, mut gone): (Vec<&Touch>, Vec<&Touch>) = (Vec::new(), Vec::new());
+        for (_, effects) in &deeds {
+            written.extend(effects.writes.iter().filter(|touch| lasts(touch, effects)));
+            gone.extend(effects.deletes.iter().filter(|touch| lasts(touch, effects)));
+        }
         let done = match (written.is_empty(), gone.is_empty()) {
             (true, true) => return Verdict::Holds,
             (false, _) => format!("wrote {}", named(watched, written.iter().copied())),
