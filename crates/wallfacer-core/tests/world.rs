@@ -220,7 +220,7 @@ fn a_call_that_waits_for_the_network_says_so_whether_watched_or_not() {
             let step =
                 Step::Call { method: "tools/call".to_owned(), params: params.as_object().unwrap().clone() };
             let patience =
-                Patience::new(Timeouts { call: Duration::from_millis(700), ..Timeouts::default() });
+                Patience::new(Timeouts { call: Duration::from_millis(2_500), ..Timeouts::default() });
             let taken = life.take(&step, &patience).await;
             assert!(taken.is_fatal());
             assert!(taken.traced.as_ref().unwrap().waits_for_network(), "{taken:?}");
