@@ -91,6 +91,11 @@ static INJECTIONS: &[Injection] = &[
         &[critical("show_log")],
     ),
     row(
+        "command-behind-a-folder",
+        "Writes a value into a line for the shell, once a folder was chosen; to choose a file is refused in words, as a success.",
+        &[critical("show_log")],
+    ),
+    row(
         "options-of-programs",
         "Hands two values each to two programs that may take them for options.",
         &[critical("show_entry"), critical("show_entry"), critical("show_label"), critical("show_label")],

@@ -190,6 +190,11 @@ impl Common {
         lessons.into_iter().for_each(|Lesson { field, value }| add(&mut self.proven, &field, value));
     }
 
+    /// What is known to be taken, or to be there, under this name.
+    pub fn known_as(&self, name: &str) -> &[Value] {
+        self.proven.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// A call returned these.
     pub fn hear(&mut self, lessons: Vec<Lesson>) {
         for lesson in lessons {

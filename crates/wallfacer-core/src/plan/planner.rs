@@ -249,7 +249,7 @@ impl Planner {
         let most = (LARGE_ROUND / tools.len().max(1)).max(RANDOM_ROUND);
         let mut cases = Vec::new();
         let ready: BTreeMap<String, Vec<Vec<Step>>> =
-            tools.iter().map(|plan| (plan.name.clone(), plan.leads_to())).collect();
+            tools.iter().map(|plan| (plan.name.clone(), plan.leads_to(common))).collect();
         for plan in tools.iter_mut().filter(|plan| !plan.stopped) {
             let left = options.iterations.saturating_sub(plan.made);
             let room = match (options.mode, next) {

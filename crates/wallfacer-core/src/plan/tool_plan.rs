@@ -19,6 +19,8 @@ const QUOTES: &str = "\"quoted\" 'text' `and` \\ \\\"";
 const GUESSES: usize = 3;
 /// Calls of one tool that are tried before those of another.
 const MAX_GOOD: usize = 4;
+/// Of these, and of the same with other values, so many are tried.
+const MAX_LEADS: usize = 8;
 /// Calls that come before one call, at most.
 const MAX_PRELUDE: usize = 4;
 
@@ -87,10 +89,32 @@ impl ToolPlan {
         self.good.extend(new.cloned());
     }
 
-    /// Calls of it that succeeded, each behind what must come first.
-    pub fn leads_to(&self) -> Vec<Vec<Step>> {
+    /// Calls of it that succeeded, each behind what must come first; then the first of them with other values that are
+    /// known for its arguments, for some servers refuse in words and call it a success.
+    pub fn leads_to(&self, common: &Common) -> Vec<Vec<Step>> {
         let good = self.good.iter().filter(|_| self.prelude.len() < MAX_PRELUDE);
-        good.map(|good| self.prelude.iter().chain([good]).cloned().collect()).collect()
+        let others = good.clone().take(1).flat_map(|good| self.with_other_values(good, common));
+        let leads = good.cloned().chain(others).take(MAX_LEADS);
+        leads.map(|last| self.prelude.iter().cloned().chain([last]).collect()).collect()
+    }
+
+    /// The same call, each time with one argument that is known under the same name.
+    fn with_other_values(&self, good: &Step, common: &Common) -> Vec<Step> {
+        let Step::Call { method, params } = good else { return Vec::new() };
+        let arguments = params.get("arguments").and_then(Value::as_object).cloned().unwrap_or_default();
+        let other = |name: &String, value: &Value| {
+            let mut arguments = arguments.clone();
+            arguments.insert(name.clone(), value.clone());
+            let arguments = Value::Object(arguments);
+            let valid = self.schema.violations(&arguments).is_empty();
+            let mut params = params.clone();
+            params.insert("arguments".to_owned(), arguments);
+            valid.then(|| Step::Call { method: method.clone(), params })
+        };
+        let known =
+            arguments.keys().flat_map(|name| common.known_as(name).iter().map(move |value| (name, value)));
+        let others = known.filter_map(|(name, value)| other(name, value));
+        others.filter(|step| !self.good.contains(step)).collect()
     }
 
     /// The call that was refused, behind each call that may be meant to come first and is known to succeed. Some servers

@@ -100,7 +100,13 @@ fn counted(times: &[Duration], silent: bool) -> &[Duration] {
 }
 
 fn takes_too_long(times: &[Duration]) -> bool {
-    let times: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
+    let mut times: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
+    // The first call of a fresh server also loads what all calls need; the next one tells what it would have taken.
+    if let [first, second, _, ..] = &mut times[..]
+        && *first >= FACTOR * *second
+    {
+        *first = *second;
+    }
     runs_away(&times, FLOOR.as_secs_f64(), LONG.as_secs_f64())
 }
 
@@ -135,6 +141,13 @@ mod tests {
 
     fn mebibytes(list: &[u64]) -> bool {
         holds_too_much(&list.iter().map(|number| number << 20).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_a_first_call_loads_hides_nothing_and_adds_nothing() {
+        assert!(times(&[400, 3, 46, 2_000]));
+        assert!(!times(&[2_000, 3, 6, 12]));
+        assert!(!times(&[400, 200, 300, 600]));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Ways in that are open only behind another call.
 
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,10 +35,37 @@ pub fn scene(name: &str) -> Option<Scene> {
             })
             .except(|_| is_open(), |call| shell(&format!("echo \"{}\"", call.text("log")))),
         ),
+        "command-behind-a-folder" => Scene::of(vec![
+            count_words(),
+            Tool::new("show_log", "Shows a log.", json!({"log": {"type": "string"}}), &["log"], |call| {
+                if is_open() {
+                    run(Command::new("echo").args(["--", call.text("log")]))
+                } else {
+                    said(NO_FOLDER)
+                }
+            })
+            .except(|_| is_open(), |call| shell(&format!("echo \"{}\"", call.text("log")))),
+            choose(),
+        ]),
         _ => return None,
     })
 }
 
+/// Takes a directory; what else it is given it refuses in words, and calls it a success.
+fn choose() -> Tool {
+    let arguments = json!({"path": {"type": "string"}});
+    Tool::new("set_folder", "Chooses a folder.", arguments, &["path"], |call| {
+        if Path::new(call.text("path")).is_dir() {
+            OPEN.store(true, Ordering::SeqCst);
+            said("done")
+        } else {
+            said("Error: it is not a directory")
+        }
+    })
+}
+
+/// Names the call that is missing, and calls it a success.
+const NO_FOLDER: &str = "Error: no folder is set. Call set_folder first.";
 /// Names the call that is missing.
 const NO_SHELF: &str = "no shelf is open; call open_shelf first";
 /// Only says what is missing.
