@@ -13,7 +13,7 @@ use crate::wire::{Answered, Closed, ConnectError, Happening, Outcome, Ticket};
 
 /// Finished calls that are suspected too when a server dies and no call in flight explains it.
 const MEMORY: usize = 128;
-/// So many cases are not waited behind: what kills late comes up among the others too.
+/// More cases than this are not waited behind: what kills late comes up among the others too.
 const MANY_CASES: usize = 200;
 /// Cases that are performed again, alone, because something came astray while they had company.
 const MAX_DOUBTFUL: usize = 256;
@@ -116,7 +116,7 @@ impl Runner {
                 }
             }
         }
-        if cases.len() < MANY_CASES
+        if cases.len() <= MANY_CASES
             && let Some(closed) = self.died_late().await
             && !self.blame_late(cases, &finished, foreman).await?
         {
