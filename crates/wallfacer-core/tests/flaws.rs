@@ -32,17 +32,20 @@ const RENAMING: u64 = 7;
 /// The value that must not be shown.
 const TOKEN: &str = "tok-4f9a8b7c6d5e4f3a";
 /// Flaws that show only when frames are sent that are no calls.
-const OF_FRAMES: [&str; 7] = [
+const OF_FRAMES: [&str; 9] = [
     "dies-on-malformed-json",
     "dies-on-batch",
     "dies-on-unknown-method",
     "dies-on-params-array",
     "answers-notification",
     "mute-after-half-line",
+    "loop-ends-on-bad-frame",
+    "mute-and-always-ends-badly",
     "ignores-garbage",
 ];
 /// Flaws with silences that are none of what is expected of them.
-const SILENT: [&str; 5] = [
+const SILENT: [&str; 6] = [
+    "loop-ends-on-bad-frame",
     "crash-after-a-while",
     "sleeps-as-asked",
     "slow-with-length",
@@ -123,6 +126,27 @@ fn what_is_accepted_though_forbidden_is_still_forbidden_when_made_small() {
     let Repro::Replayable { case, .. } = &finding.repro else { panic!("{:?}", finding.repro) };
     let sent = &case["steps"][0]["call"]["params"]["arguments"];
     assert!(sent["level"].as_f64().is_some_and(|level| level > 100.0), "{sent}");
+}
+
+#[test]
+fn a_loop_that_ended_is_one_finding_that_names_each_frame_which_ends_it_whatever_the_number_of_workers() {
+    let flaw = flaws().iter().find(|flaw| flaw.name == "loop-ends-on-bad-frame").unwrap();
+    let runs = std::thread::scope(|scope| {
+        let begun = [1, 2, 8].map(|workers| scope.spawn(move || run(flaw, Way { workers, ..PLAIN })));
+        begun.map(|run| run.join().unwrap())
+    });
+    for run in &runs {
+        let [finding] = &run.findings[..] else { panic!("{:?}", found(run)) };
+        let [frames, ..] = &finding.evidence[..] else { panic!("{finding:?}") };
+        assert_eq!(frames.label, "frames");
+        // By the first of these it ends at once, by the second with its input.
+        let named = |name: &str| frames.text.lines().any(|line| line == name);
+        assert!(named("not JSON") && named("jsonrpc 1.0"), "{}", frames.text);
+        assert_eq!(
+            (&finding.id, &finding.evidence),
+            (&runs[0].findings[0].id, &runs[0].findings[0].evidence)
+        );
+    }
 }
 
 #[test]

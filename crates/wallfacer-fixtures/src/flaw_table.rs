@@ -196,6 +196,16 @@ static FLAWS: &[Flaw] = &[
         "Answers nothing any more after half a message.",
         &[server("hang", HIGH)],
     ),
+    on_pipes(
+        "loop-ends-on-bad-frame",
+        "Ends on a line that is no JSON; after one of another version it answers nothing, and ends so with its input.",
+        &[server("crash", CRITICAL)],
+    ),
+    on_pipes(
+        "mute-and-always-ends-badly",
+        "Answers nothing any more after half a message, and ends by an exception whenever its input does.",
+        &[server("hang", HIGH)],
+    ),
     on_pipes("ignores-garbage", "Says nothing to lines that are no messages, and goes on.", &[]),
     // A flaw behind values that have to be learned first.
     flaw(

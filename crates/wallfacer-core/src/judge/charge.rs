@@ -21,13 +21,27 @@ pub struct Charge {
     pub measure: Option<Box<Measure>>,
     /// Over how many calls it must be seen again, where it is about many.
     pub calls: Option<u32>,
+    /// The frames of ours that bring it about, where frames do.
+    pub frames: Vec<String>,
 }
 
 impl Charge {
     pub fn new(check: &'static str, kind: Kind, cause: Cause, message: String) -> Charge {
         let (details, evidence, references) = (String::new(), Vec::new(), Vec::new());
-        let (severity, measure, calls) = (None, None, None);
-        Charge { check, kind, cause, message, details, evidence, references, severity, measure, calls }
+        let (severity, measure, calls, frames) = (None, None, None, Vec::new());
+        Charge {
+            check,
+            kind,
+            cause,
+            message,
+            details,
+            evidence,
+            references,
+            severity,
+            measure,
+            calls,
+            frames,
+        }
     }
 
     pub fn with(mut self, label: &str, text: String) -> Charge {

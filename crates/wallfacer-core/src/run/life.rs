@@ -10,7 +10,9 @@ use super::patience::Patience;
 use super::recording::{Mark, Recording, Taken};
 use crate::plan::{Case, RawFrame, Step};
 use crate::target::Era;
-use crate::wire::{ConnectError, Connection, Connector, Fault, Happening, HeaderParams, Id, Outcome, Server};
+use crate::wire::{
+    Closed, ConnectError, Connection, Connector, Fault, Happening, HeaderParams, Id, Outcome, Server,
+};
 use crate::world::Traced;
 
 /// A stored case cannot keep us longer than this.
@@ -21,6 +23,8 @@ const MAX_TIMES: u32 = 100_000;
 const USUAL_REPEATING: Duration = Duration::from_secs(15);
 const MAX_REPEATING: Duration = Duration::from_secs(60);
 const ENOUGH_TIMES: u32 = 400;
+/// A program that ends by an exception takes itself apart before it does so.
+const PARTING: Duration = Duration::from_secs(2);
 /// Errors about earlier frames that may still come; one frame of many lines may bring as many.
 const MAX_OLD_ERRORS: usize = 64;
 /// How often stock is taken while a request is made many times.
@@ -185,6 +189,14 @@ impl Life {
         }
         let taken = Taken { kept_waiting, ..Taken::awaited("raw frame", happening, started.elapsed()) };
         taken.with_company(&mut self.connection, mark)
+    }
+
+    /// Closes the input, and waits for the server to end.
+    pub async fn leave(&mut self) -> Option<Closed> {
+        if !self.connection.close_input() {
+            return None;
+        }
+        self.afterwards("close input", PARTING).await.closed
     }
 
     /// A server may leave now: that is waited for, but nothing hangs on it.

@@ -40,6 +40,9 @@ pub struct Taken {
     pub stock: Vec<(u32, Sample)>,
     /// What the server did to its world meanwhile; none where nobody watched.
     pub traced: Option<Traced>,
+    /// How the server ended once its input was closed, where it had fallen silent behind a frame of ours and does not
+    /// always end so.
+    pub parting: Option<Closed>,
 }
 
 /// The frames of a connection up to the beginning of a step.
@@ -77,6 +80,7 @@ impl Taken {
             notices: Vec::new(),
             stock: Vec::new(),
             traced: None,
+            parting: None,
         }
     }
 
@@ -95,6 +99,11 @@ impl Taken {
         self.notices = mark.notices(connection);
         self.strays = connection.take_strays();
         self
+    }
+
+    /// Whether an answer was waited for in vain, while the server was there.
+    pub fn is_silent(&self) -> bool {
+        self.awaited && self.outcome.is_none() && self.closed.is_none()
     }
 
     /// Whether the server went away, or left us without an answer.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::findings::{FindingId, Kind, Origin};
 use crate::judge::Charge;
-use crate::plan::{Case, Step, Subject};
+use crate::plan::{Case, Intent, Step, Subject};
 
 /// A charge that waits to be confirmed.
 #[derive(Debug, Clone)]
@@ -27,10 +27,26 @@ impl Suspicions {
     /// Adds a charge, where its bug is not suspected already. `before` is only asked for what needs it.
     pub fn add(&mut self, server: Option<&str>, case: &Case, charge: Charge, before: impl Fn() -> Vec<Step>) {
         let origin = Origin::new(server, &charge.kind, &case.subject, &charge.cause);
-        if self.known.insert(origin.id()) {
+        let id = origin.id();
+        if self.known.insert(id.clone()) {
             let fatal = matches!(charge.kind, Kind::Crash | Kind::Hang { .. });
             let before = if fatal { before() } else { Vec::new() };
             self.waiting.push(Suspicion { case: case.clone(), charge, before });
+        }
+        if let Intent::Frame(name) = &case.intent {
+            self.add_frame(server, &id, name);
+        }
+    }
+
+    /// One more frame of ours that brings about what is suspected already.
+    fn add_frame(&mut self, server: Option<&str>, id: &FindingId, name: &str) {
+        let same = |Suspicion { case, charge, .. }: &&mut Suspicion| {
+            Origin::new(server, &charge.kind, &case.subject, &charge.cause).id() == *id
+        };
+        if let Some(known) = self.waiting.iter_mut().find(same)
+            && !known.charge.frames.iter().any(|known| known == name)
+        {
+            known.charge.frames.push(name.to_owned());
         }
     }
 

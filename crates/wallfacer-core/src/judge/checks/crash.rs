@@ -22,7 +22,7 @@ impl Check for NoCrash {
         "no-crash"
     }
 
-    fn judge(&self, case: &Case, _: &Recording, seen: &Observation, context: &Context) -> Verdict {
+    fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
         if case.steps.iter().any(|step| matches!(step, Step::Signal(_) | Step::CloseInput)) {
             return Verdict::Holds;
         }
@@ -30,7 +30,7 @@ impl Check for NoCrash {
             Answer::Gone { ending } => Some(*ending),
             _ => None,
         });
-        let Some(ending) = gone else { return Verdict::Holds };
+        let Some(ending) = gone else { return self.judge_parting(recording, seen) };
         let facts = case.tool_name().and_then(|tool| context.tools.get(tool));
         let means_to = facts.is_some_and(|facts| facts.declared.ends_server);
         if means_to && ending.is_none_or(|ending| ends_in_peace(ending.status)) {
@@ -41,6 +41,25 @@ impl Check for NoCrash {
         let charge = Charge::new(self.name(), Kind::Crash, cause, format!("the server {how}"));
         Verdict::Broken(Box::new(charge.with("exit", status).with("stderr", last_lines(&seen.stderr))))
     }
+}
+
+impl NoCrash {
+    fn judge_parting(&self, recording: &Recording, seen: &Observation) -> Verdict {
+        let Some((ending, cause)) = silent_end(recording, seen) else { return Verdict::Holds };
+        let (status, how) = describe(Some(ending));
+        let message = format!("the server stopped answering (once its input was closed, it {how})");
+        let charge = Charge::new(self.name(), Kind::Crash, cause, message);
+        Verdict::Broken(Box::new(charge.with("exit", status).with("stderr", last_lines(&seen.stderr))))
+    }
+}
+
+/// How a server ended that answered nothing any more, and what of. One whose loop died of what it was sent may stay until
+/// its input is closed; that it died is seen by the place of the failure, which it tells then.
+pub(super) fn silent_end(recording: &Recording, seen: &Observation) -> Option<(Ending, Cause)> {
+    let parting = recording.steps.iter().find_map(|step| step.parting.as_ref());
+    let ending = parting?.ending.filter(|ending| !ends_in_peace(ending.status))?;
+    let cause = Cause::exit(Some(ending.status), &String::from_utf8_lossy(&seen.stderr));
+    cause.names_its_place().then_some((ending, cause))
 }
 
 /// As a server ends that was asked to.

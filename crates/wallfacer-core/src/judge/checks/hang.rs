@@ -2,6 +2,7 @@
 //! A call that waits for the network is not charged, nor one that the machine left no time for: that it waits says nothing
 //! of the server.
 
+use super::crash::silent_end;
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
 use crate::judge::context::Context;
@@ -24,6 +25,10 @@ impl Check for NoHang {
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, _: &Context) -> Verdict {
         let silent = seen.steps.iter().position(|step| step.answer == Answer::Silent);
         let Some(index) = silent else { return Verdict::Holds };
+        // What is dead does not hang.
+        if silent_end(recording, seen).is_some() {
+            return Verdict::Holds;
+        }
         let taken = recording.steps.get(index);
         if taken.is_some_and(|taken| taken.kept_waiting > taken.took.mul_f64(BUSY)) {
             return Verdict::Unknown("the machine was too busy to give the server its time".to_owned());

@@ -2,18 +2,19 @@
 //! blamed on anyone: the calls in question are made again, one by one, on a fresh server.
 
 mod blame;
+mod parting;
 mod sweep;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use wallfacer_process::{Process, Stderr};
+use wallfacer_process::{Process, Status, Stderr};
 
 use super::life::Life;
 use super::patience::Patience;
 use super::recording::{Mark, Recording, Taken};
 use crate::catalogue::Catalogue;
-use crate::plan::{Case, Step};
+use crate::plan::{Case, Intent, Step};
 use crate::target::{Reach, Target};
 use crate::wire::{ConnectError, Connector, Farewell, HeaderParams};
 
@@ -35,6 +36,8 @@ pub struct Runner {
     mark: Mark,
     /// Late deaths that no call explained.
     vain_hunts: usize,
+    /// How a server ends that was asked nothing; none as long as nobody looked.
+    usual_end: Option<Option<Status>>,
     /// How many servers were started so far.
     pub lives: u64,
 }
@@ -51,6 +54,7 @@ impl Runner {
             other: None,
             mark: Mark::default(),
             vain_hunts: 0,
+            usual_end: None,
             lives: 0,
         }
     }
@@ -128,9 +132,14 @@ impl Runner {
             }
         }
         let fatal = steps.iter().any(Taken::is_fatal);
-        let recording = self.life().await?.finish(steps);
+        let silent = steps.last_mut().filter(|last| last.is_silent());
+        if let (Intent::Frame(_), Some(last)) = (&case.intent, silent) {
+            last.parting = self.life().await?.leave().await;
+        }
+        let mut recording = self.life().await?.finish(steps);
         if fatal {
             self.kill();
+            self.leave_out_usual_parting(&mut recording).await?;
         }
         Ok(recording)
     }

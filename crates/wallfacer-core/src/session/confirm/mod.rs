@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use wallfacer_schema::Schema;
 
 use crate::catalogue::Tool;
-use crate::findings::{FindingId, Kind, Origin, Reproduced};
+use crate::findings::{Evidence, FindingId, Kind, Origin, Reproduced};
 use crate::judge::{Charge, Context};
 use crate::plan::{Case, Step, Subject};
 use crate::run::{Patience, Runner};
@@ -67,6 +67,22 @@ pub struct Inquiry<'a> {
 impl Inquiry<'_> {
     /// What a suspicion comes to.
     pub async fn look_into(
+        &mut self,
+        case: &Case,
+        charge: &Charge,
+        schema: Option<&Schema>,
+        before: &[Step],
+    ) -> Result<Confirmed, ConnectError> {
+        let mut confirmed = self.find_out(case, charge, schema, before).await?;
+        if let (Confirmed::Finding { charge: proven, .. }, [_, _, ..]) = (&mut confirmed, &charge.frames[..])
+        {
+            let text = charge.frames.join("\n");
+            proven.evidence.insert(0, Evidence { label: "frames".to_owned(), text });
+        }
+        Ok(confirmed)
+    }
+
+    async fn find_out(
         &mut self,
         case: &Case,
         charge: &Charge,

@@ -39,6 +39,11 @@ impl Server {
         }
     }
 
+    /// There is nothing more to read.
+    pub fn end(&self) {
+        self.stage.iter().for_each(Stage::end);
+    }
+
     fn batch(self: &Arc<Self>, batch: Vec<Value>, session: &Arc<Session>, outlet: &Arc<dyn Outlet>) {
         if batch.is_empty() || !session.client().is_some_and(|client| client.version.has_batches()) {
             return refuse(&Value::Null, message::INVALID_REQUEST, "batches are not taken", outlet.as_ref());

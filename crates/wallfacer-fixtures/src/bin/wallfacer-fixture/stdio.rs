@@ -18,6 +18,7 @@ pub fn serve(server: &Arc<Server>) -> io::Result<()> {
     loop {
         line.clear();
         if input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            server.end();
             return Ok(());
         }
         if !line.trim_ascii().is_empty() {

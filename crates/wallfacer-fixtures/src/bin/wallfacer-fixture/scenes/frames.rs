@@ -54,6 +54,11 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         },
         "answers-notification" => answers_notification,
         "mute-after-half-line" => mute_after_half_line,
+        "loop-ends-on-bad-frame" => loop_ends_on_bad_frame,
+        "mute-and-always-ends-badly" => |frame| {
+            frame.world.ends_by(|| loop_ended("close_pages"));
+            mute_after_half_line(frame)
+        },
         "ignores-garbage" => ignores_garbage,
         _ => return None,
     };
@@ -81,6 +86,23 @@ fn mute_after_half_line(frame: &Frame) -> bool {
         frame.world.fall_silent();
     }
     false
+}
+
+/// What ends the loop that reads ends the whole server at once, or only when there is nothing more to read.
+fn loop_ends_on_bad_frame(frame: &Frame) -> bool {
+    match frame.parsed {
+        Err(_) => loop_ended("read_message"),
+        Ok(message) if message["jsonrpc"] != "2.0" => {
+            frame.world.ends_by(|| loop_ended("read_message"));
+            frame.world.fall_silent();
+            true
+        }
+        Ok(_) => false,
+    }
+}
+
+fn loop_ended(function: &str) -> ! {
+    death::python("serve", function, 48, "ValidationError: this is no message")
 }
 
 /// What looks like a whole message has a sender that waits, so it is refused as usual.

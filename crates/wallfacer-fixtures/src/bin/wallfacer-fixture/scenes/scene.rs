@@ -203,6 +203,7 @@ pub struct World {
     pub running: AtomicUsize,
     kept: Mutex<Vec<Box<dyn Any + Send>>>,
     mute: AtomicBool,
+    end: Mutex<Option<fn()>>,
 }
 
 impl World {
@@ -231,6 +232,17 @@ impl World {
 
     pub fn is_silent(&self) -> bool {
         self.mute.load(Ordering::SeqCst)
+    }
+
+    /// When there is nothing more to read, this is what happens.
+    pub fn ends_by(&self, end: fn()) {
+        *lock(&self.end) = Some(end);
+    }
+
+    pub fn end(&self) {
+        if let Some(end) = *lock(&self.end) {
+            end();
+        }
     }
 }
 

@@ -50,6 +50,11 @@ impl Stage {
         done || self.world.is_silent()
     }
 
+    /// There is nothing more to read.
+    pub fn end(&self) {
+        self.world.end();
+    }
+
     pub fn may_wait(&self, params: &Map<String, Value>) -> bool {
         self.find(params.get("name")).is_some_and(|(_, tool)| tool.waits)
     }
