@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wallfacer_core::event::{Event, Listener};
+use wallfacer_core::plan::Subject;
 use wallfacer_core::session::{BehaveOptions, Behaved, behave};
 use wallfacer_core::summary::Conclusion;
 use wallfacer_core::target::{Command, Confine, Destructive, Reach, Severity, Target};
@@ -105,6 +106,19 @@ fn a_server_of_which_no_call_succeeds_has_not_passed() {
 }
 
 #[test]
+fn what_a_tool_does_is_not_mixed_with_what_a_prompt_of_its_name_does() {
+    let Some(()) = require("a machine on which servers can be watched", can_watch()) else { return };
+    let command = Command::new(wallfacer_fixtures::server(), ["flaw", "tool-and-prompt-of-one-name"]);
+    let mut target = Target::new(Reach::Command(command));
+    target.sandbox.confine = Confine::Require;
+    let behaved = run(Connector::new(target, common::environment()));
+    let name = || "summary".to_owned();
+    let calls = |subject| behaved.behaviour.done[&subject].calls;
+    assert_eq!(calls(Subject::Tool(name())), behaved.run.tools["summary"].calls.calls);
+    assert!(calls(Subject::Prompt(name())) > 0);
+}
+
+#[test]
 fn a_server_that_nobody_watches_is_not_said_to_be_clean() {
     let Reach::Both { command, endpoint } = common::fixture("correct", Transport::Http) else {
         unreachable!()
@@ -137,9 +151,17 @@ fn reach(row: &Flaw, fixed: bool, place: &std::path::Path) -> Reach {
 
 fn watch(row: &Flaw, fixed: bool) -> Behaved {
     let place = tempfile::tempdir().unwrap();
+    commit(place.path());
     let mut target = Target::new(reach(row, fixed, place.path()));
     target.sandbox.confine = Confine::Require;
     run(Connector::new(target, common::environment()))
+}
+
+/// Leaves what a repository has in which something was committed once.
+fn commit(place: &std::path::Path) {
+    std::fs::create_dir_all(place.join(".git/refs/heads")).unwrap();
+    std::fs::write(place.join(".git/refs/heads/main"), "0".repeat(40)).unwrap();
+    std::fs::write(place.join(".git/COMMIT_EDITMSG"), "an earlier commit\n").unwrap();
 }
 
 fn run(connector: Connector) -> Behaved {

@@ -3,12 +3,14 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::findings::Repro;
+use wallfacer_core::plan::Subject;
 use wallfacer_core::session::{Feedback, FuzzOptions, fuzz};
 use wallfacer_core::summary::{Conclusion, Run};
 use wallfacer_core::target::{Command, Reach, Severity, Target};
@@ -126,6 +128,17 @@ fn what_is_accepted_though_forbidden_is_still_forbidden_when_made_small() {
     let Repro::Replayable { case, .. } = &finding.repro else { panic!("{:?}", finding.repro) };
     let sent = &case["steps"][0]["call"]["params"]["arguments"];
     assert!(sent["level"].as_f64().is_some_and(|level| level > 100.0), "{sent}");
+}
+
+#[test]
+fn a_tool_and_a_prompt_of_one_name_are_told_and_counted_apart() {
+    let flaw = flaws().iter().find(|flaw| flaw.name == "tool-and-prompt-of-one-name").unwrap();
+    let run = run(flaw, PLAIN);
+    let subjects: BTreeSet<&Subject> = run.findings.iter().map(|finding| &finding.subject).collect();
+    let name = || "summary".to_owned();
+    assert_eq!(subjects, BTreeSet::from([&Subject::Tool(name()), &Subject::Prompt(name())]));
+    let of_tool = run.tools["summary"].calls.failed;
+    assert!(0 < of_tool && of_tool < run.summary.failed, "{of_tool} of {}", run.summary.failed);
 }
 
 #[test]

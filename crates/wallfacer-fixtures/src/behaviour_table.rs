@@ -89,6 +89,11 @@ static BEHAVIOURS: &[Flaw] = &[
         &[undeclared("file_note", HIGH)],
     ),
     behaviour(
+        "additive-removes-branch",
+        "Says that it destroys nothing, and removes a branch of a repository.",
+        &[undeclared("file_note", HIGH)],
+    ),
+    behaviour(
         "login-shown-elsewhere",
         "Deals with npm, and shows its login to another host than the one that it is made for.",
         &[leak("publish_package")],
@@ -105,6 +110,11 @@ static BEHAVIOURS: &[Flaw] = &[
     behaviour("client-of-its-file", "Deals with Kubernetes, and reads the file of its client.", &[]),
     behaviour("database-opened-for-both", "Only reads, from a file that it opens for writing too.", &[]),
     behaviour("read-only-with-scratch", "Only reads, and uses a temporary file that it removes again.", &[]),
+    behaviour(
+        "additive-commits",
+        "Destroys nothing: it writes the message of a commit where git does, and removes it again.",
+        &[],
+    ),
     behaviour("additive-moves", "Destroys nothing: it moves a file.", &[]),
 ];
 

@@ -165,6 +165,11 @@ static FLAWS: &[Flaw] = &[
         "Answers -32603 when a prompt lacks its argument.",
         &[internal("summary")],
     ),
+    flaw(
+        "tool-and-prompt-of-one-name",
+        "Answers -32603 when the prompt lacks its argument, and to one value of the tool of the same name.",
+        &[internal("summary"), internal("summary")],
+    ),
     flaw("hang-on-completion", "Never completes an empty value.", &[hang("summary")]),
     // Secrets. The environment variable WALLFACER_FIXTURE_TOKEN holds one.
     flaw("secret-in-result", "Shows the token in a result.", &[leak("describe_account")]),

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::catalogue::{Catalogue, Tool};
 use crate::learn::sorted;
 use crate::observe::{Behaviour, Effects};
+use crate::plan::Subject;
 use crate::wire::Server;
 
 /// The name that it has in a project.
@@ -55,7 +56,7 @@ pub enum BadLock {
 impl Lock {
     pub fn new(server: &Server, catalogue: &Catalogue, behaviour: Option<&Behaviour>) -> Lock {
         let tool = |tool: &Tool| {
-            let done = behaviour.and_then(|behaviour| behaviour.done.get(&tool.name));
+            let done = behaviour.and_then(|behaviour| behaviour.done.get(&Subject::Tool(tool.name.clone())));
             let effects = done.filter(|done| done.completed > 0).map(|done| normalised(&done.effects));
             (tool.name.clone(), Locked { effects, ..declared(tool) })
         };

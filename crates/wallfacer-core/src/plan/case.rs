@@ -173,6 +173,17 @@ impl Subject {
         }
     }
 
+    /// What it is.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Subject::Tool(_) => "tool",
+            Subject::Resource(_) => "resource",
+            Subject::Prompt(_) => "prompt",
+            Subject::Completion(_) => "completion",
+            Subject::Server => "server",
+        }
+    }
+
     pub fn tool(&self) -> Option<&str> {
         match self {
             Subject::Tool(name) => Some(name),

@@ -57,8 +57,8 @@ fn rows(behaviour: &Behaviour) -> Vec<(String, String, &Effects)> {
         .filter(|(_, effects)| !effects.is_empty())
         .map(|(name, effects)| (name.to_owned(), String::new(), effects))
         .collect();
-    rows.extend(behaviour.done.iter().map(|(name, done)| {
-        (shortened(name, NAME), format!("{}/{}", done.completed, done.calls), &done.effects)
+    rows.extend(behaviour.by_name().into_iter().map(|(name, _, done)| {
+        (shortened(&name, NAME), format!("{}/{}", done.completed, done.calls), &done.effects)
     }));
     rows
 }
@@ -90,6 +90,7 @@ fn few(things: impl Iterator<Item = String>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::observe::{Done, Executed, Place, Places, Touch};
+    use crate::plan::Subject;
 
     #[test]
     fn each_tool_has_a_row_and_noise_is_counted() {
@@ -101,10 +102,14 @@ mod tests {
         effects.programs.insert(Executed { file: "/usr/bin/git".into(), arguments: Vec::new() });
         let places = Places { home: "/home/u".into(), ..Places::default() };
         let mut behaviour = Behaviour { places, ..Behaviour::default() };
-        behaviour.done.insert("sync".to_owned(), Done { calls: 4, completed: 3, effects });
+        let idle = Done { calls: 4, completed: 4, effects: Effects::default() };
+        let tool = |name: &str| Subject::Tool(name.to_owned());
+        behaviour.done.insert(tool("sync"), Done { calls: 4, completed: 3, effects });
+        behaviour.done.insert(tool("idle"), idle.clone());
         behaviour
             .done
-            .insert("idle".to_owned(), Done { calls: 4, completed: 4, effects: Effects::default() });
+            .insert(Subject::Prompt("idle".to_owned()), Done { calls: 1, completed: 0, ..idle.clone() });
+        behaviour.done.insert(Subject::Prompt("greet".to_owned()), idle);
         insta::assert_snapshot!(behaved(&behaviour, true, Look::PLAIN));
     }
 }

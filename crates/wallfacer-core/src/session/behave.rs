@@ -361,8 +361,10 @@ impl Watch<'_> {
     }
 
     fn count(&mut self, case: &Case, seen: &Observation, recording: &Recording) {
-        let Some(name) = case.subject.name() else { return };
-        let done = self.behaviour.done.entry(name.to_owned()).or_default();
+        if case.subject == Subject::Server {
+            return;
+        }
+        let done = self.behaviour.done.entry(case.subject.clone()).or_default();
         for step in &seen.steps {
             let completed = u64::from(step.answer == Answer::Completed);
             self.summary.count(&step.answer);
@@ -436,19 +438,18 @@ impl Watch<'_> {
 
     fn finish(mut self, mut run: Run, begun: Instant) -> Behaved {
         self.observe();
-        for (name, done) in &self.behaviour.done {
-            // A tool and a prompt may have one name, and only one of them work.
-            let own = self.tools.get(name).map(|counts| (counts.calls.calls, counts.valid_completed));
-            let (calls, completed) = own.unwrap_or((done.calls, done.completed));
-            if completed > 0 {
+        for (name, subject, done) in self.behaviour.by_name() {
+            if done.completed > 0 {
                 continue;
             }
             let mut tools = self.catalogue.tools.entries.iter();
-            self.not_tested.insert(match tools.any(|tool| tool.name == *name && tool.is_a_task()) {
-                true => NotTested::only_as_task(name),
+            let is_a_task = tools.any(|tool| subject.tool() == Some(&tool.name) && tool.is_a_task());
+            self.not_tested.insert(match is_a_task {
+                true => NotTested::only_as_task(&name),
                 false => {
+                    let calls = done.calls;
                     let why = format!("none of its {calls} calls succeeded, so what it does is not known");
-                    NotTested { what: name.clone(), why }
+                    NotTested { what: name, why }
                 }
             });
         }
@@ -483,9 +484,10 @@ impl Watch<'_> {
         all.push((None, meanwhile.into_iter().map(|text| format!("in the background {text}")).collect()));
         let left = left_running(&self.behaviour.left_running);
         all.push((None, left.into_iter().collect()));
-        for (name, done) in &self.behaviour.done {
-            let tool = self.context.tools.get(name).map_or("", |facts| facts.declared.said.as_str());
-            all.push((Some(name.clone()), observations(&done.effects, &format!("{tool} {server}"), watched)));
+        for (name, subject, done) in self.behaviour.by_name() {
+            let facts = subject.tool().and_then(|tool| self.context.tools.get(tool));
+            let tool = facts.map_or("", |facts| facts.declared.said.as_str());
+            all.push((Some(name), observations(&done.effects, &format!("{tool} {server}"), watched)));
         }
         for (tool, texts) in all {
             let notes = texts.into_iter().map(|text| Note { tool: tool.clone(), text });

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::gather::Effects;
 use super::place::Places;
+use crate::plan::Subject;
 
 #[derive(Debug, Clone, Default)]
 pub struct Behaviour {
@@ -16,8 +17,8 @@ pub struct Behaviour {
     pub background: Effects,
     /// The command lines of what still ran when the server had ended.
     pub left_running: BTreeSet<String>,
-    /// By the name of the tool, prompt or resource.
-    pub done: BTreeMap<String, Done>,
+    /// By tool, prompt or resource, of which two may have one name.
+    pub done: BTreeMap<Subject, Done>,
 }
 
 /// What the calls of one tool did, all together.
@@ -32,9 +33,9 @@ pub struct Done {
 impl Behaviour {
     /// As documents have it.
     pub fn shown(&self) -> Value {
-        let done = self.done.iter().map(|(name, done)| {
+        let done = self.by_name().into_iter().map(|(name, _, done)| {
             let counts = json!({ "calls": done.calls, "completed": done.completed });
-            (name.clone(), json!({ "counts": counts, "effects": done.effects.shown() }))
+            (name, json!({ "counts": counts, "effects": done.effects.shown() }))
         });
         json!({
             "startup": self.startup.shown(),
@@ -42,6 +43,20 @@ impl Behaviour {
             "left_running": self.left_running,
             "by_name": done.collect::<serde_json::Map<_, _>>(),
         })
+    }
+
+    /// All by name, in its order. What has the name of a tool and is none says what it is.
+    pub fn by_name(&self) -> Vec<(String, &Subject, &Done)> {
+        let mut named: Vec<_> =
+            self.done.iter().map(|(subject, done)| (self.name(subject), subject, done)).collect();
+        named.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        named
+    }
+
+    fn name(&self, subject: &Subject) -> String {
+        let name = subject.name().unwrap_or("the server");
+        let is_taken = subject.tool().is_none() && self.done.contains_key(&Subject::Tool(name.to_owned()));
+        if is_taken { format!("{name} ({})", subject.word()) } else { name.to_owned() }
     }
 
     /// Deeds that were left out as noise.

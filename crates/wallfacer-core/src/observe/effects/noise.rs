@@ -148,6 +148,9 @@ mod tests {
         for path in ["/home/u/notes.txt", "/srv/a/data.csv", "/etc/fstab", "/var/lib/app/db"] {
             assert!(!noise.is_read(Path::new(path)), "{path}");
         }
+        let (message, branch) = ("/srv/a/.git/COMMIT_EDITMSG", "/srv/a/.git/refs/heads/main");
+        assert!(noise.is_write(Path::new(message)) && !noise.is_write(Path::new(branch)));
+        assert!(!noise.is_write(Path::new("/srv/a/COMMIT_EDITMSG")));
         assert!(noise.is_write(Path::new("/dev/null")) && !noise.is_write(Path::new("/usr/lib/x.so")));
         assert!(noise.is_contact("10.0.0.1", 53) && !noise.is_contact("127.0.0.1", 5432));
     }

@@ -22,6 +22,7 @@ pub fn scene(name: &str) -> Option<Scene> {
         "closed-world-connects" => count_notes("Counts the notes.", json!({"openWorldHint": false})),
         "denies-network-connects" => count_notes("Counts the notes. Purely local.", json!({})),
         "idempotent-appends" => tag_note(),
+        "additive-removes-branch" => file_note(|_| deeds::remove(deeds::BRANCH)),
         "additive-removes" => file_note(|_| deeds::remove(STORE)),
         _ => return None,
     };

@@ -10,6 +10,10 @@ use std::process::{Command, Stdio};
 /// The file in which notes are kept, in the working directory.
 pub const STORE: &str = "notes.txt";
 
+/// Where a repository in the working directory has a branch, and the message of the last commit.
+pub const BRANCH: &str = ".git/refs/heads/main";
+pub const MESSAGE: &str = ".git/COMMIT_EDITMSG";
+
 /// A file below the home directory, as text.
 #[allow(clippy::disallowed_methods, reason = "to look for the user's secrets is what is played here")]
 pub fn secret(name: &str) -> String {

@@ -27,6 +27,10 @@ pub fn scene(name: &str) -> Option<Scene> {
             deeds::write("/tmp/wallfacer-fixture-scratch", "sorting\n");
             deeds::remove("/tmp/wallfacer-fixture-scratch");
         }),
+        "additive-commits" => file_note(|_| {
+            deeds::write(deeds::MESSAGE, "the next commit\n");
+            deeds::remove(deeds::MESSAGE);
+        }),
         "additive-moves" => file_note(|_| deeds::rename(STORE, "filed.txt")),
         _ => return None,
     };

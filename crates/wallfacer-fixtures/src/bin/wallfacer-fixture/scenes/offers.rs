@@ -27,11 +27,24 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "crash-on-unknown-uri" => Trouble::UnknownUri,
         "internal-error-without-prompt-argument" => Trouble::MissingArgument,
         "hang-on-completion" => Trouble::Completion,
+        "tool-and-prompt-of-one-name" => return Some(namesake()),
         _ => return None,
     };
     let arguments = json!({"page": {"type": "string", "enum": ["first", "last"]}});
     let tool = Tool::new("open_page", "Opens a page.", arguments, &["page"], |_| said("opened"));
     Some(Scene { offers: Some(trouble), ..Scene::around(tool) })
+}
+
+/// A tool with the name of the prompt. Both go wrong, each in a way of its own and in the same words.
+fn namesake() -> Scene {
+    let arguments = json!({"page": {"type": "string", "enum": ["first", "last"]}});
+    let tool = Tool::new(PROMPT, "Sums up a page.", arguments, &["page"], |_| said("summed up"));
+    let tool = tool.except(|call| call.text("page") == "last", |_| Answer::Refusal(without_argument()));
+    Scene { offers: Some(Trouble::MissingArgument), ..Scene::around(tool) }
+}
+
+fn without_argument() -> Failure {
+    Failure::new(INTERNAL_ERROR, "cannot read properties of undefined")
 }
 
 pub struct Offers<'a> {
@@ -112,9 +125,7 @@ impl Offers<'_> {
                 let content = json!({"type": "text", "text": format!("Sum up: {topic}")});
                 Ok(Answer::Result(json!({"messages": [{"role": "user", "content": content}]})))
             }
-            None if self.goes_wrong(Trouble::MissingArgument) => {
-                Err(Failure::new(INTERNAL_ERROR, "cannot read properties of undefined"))
-            }
+            None if self.goes_wrong(Trouble::MissingArgument) => Err(without_argument()),
             None => Err(Failure::params("a required argument is missing")),
         }
     }
