@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use wallfacer_core::findings::rfc3339;
-use wallfacer_core::report::{Look, Report, behaved, document, human, manifest, sarif, trace_lines};
+use wallfacer_core::report::{Report, behaved, document, human, manifest, sarif, trace_lines};
 use wallfacer_core::session::{BehaveError, BehaveOptions, Behaved, behave};
 use wallfacer_core::summary::Conclusion;
 use wallfacer_core::target::Settings;
@@ -19,8 +19,8 @@ use super::redaction::{Redacted, Redaction};
 use super::selection::SelectionArgs;
 use super::store::Store;
 use super::target::TargetArgs;
+use crate::environment;
 use crate::exit::{Exit, Failure, without_number};
-use crate::{environment, terminal};
 
 /// Watch what every tool does to files, network and programs, and hold it against what it says
 #[derive(Debug, clap::Args)]
@@ -121,7 +121,7 @@ fn deliver(
 ) -> Result<Exit, Failure> {
     let Behaved { run, behaviour, .. } = watched;
     let report = Report { run, threshold: args.selection.severity_threshold, source };
-    let look = if args.output.output.is_some() { Look::PLAIN } else { terminal::look() };
+    let look = args.output.look();
     let text = match args.output.format {
         RunFormat::Human => {
             let table = if run.server.standing.observed.calls {

@@ -1,6 +1,6 @@
 //! A finished run in, its report delivered and its exit code out: the same for every command that tests.
 
-use wallfacer_core::report::{Look, Report, document, human, sarif};
+use wallfacer_core::report::{Report, document, human, sarif};
 use wallfacer_core::session::FuzzError;
 use wallfacer_core::summary::{Conclusion, Run};
 use wallfacer_core::target::Severity;
@@ -8,7 +8,6 @@ use wallfacer_core::target::Severity;
 use super::output::{OutputArgs, RunFormat};
 use super::redaction::Redaction;
 use crate::exit::{Exit, Failure};
-use crate::terminal;
 
 /// Hands the report over, and says what the run means.
 pub fn conclude(
@@ -19,9 +18,8 @@ pub fn conclude(
     redaction: &Redaction,
 ) -> Result<Exit, Failure> {
     let report = Report { run, threshold, source };
-    let look = if output.output.is_some() { Look::PLAIN } else { terminal::look() };
     let text = match output.format {
-        RunFormat::Human => human(&report, look),
+        RunFormat::Human => human(&report, output.look()),
         RunFormat::Json => format!("{:#}\n", document(&report)),
         RunFormat::Sarif => format!("{:#}\n", sarif(&report)),
     };

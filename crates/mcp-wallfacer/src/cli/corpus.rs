@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use clap::Subcommand;
 use serde_json::{Value, json};
 use wallfacer_core::findings::{Corpus, Finding, Listing, Repro, rfc3339};
+use wallfacer_core::report::stored;
 use wallfacer_core::session::{Minimised, minimise};
 use wallfacer_core::wire::shortened;
 
@@ -107,7 +108,7 @@ fn list(output: &OutputArgs, config: Option<&Path>) -> Result<Exit, Failure> {
     let corpus = corpus(config)?;
     let listing = listing(&corpus)?;
     let text = match output.format {
-        Format::Human => listed(&corpus, &listing),
+        Format::Human => stored(&listing, corpus.directory(), output.look()),
         Format::Json => {
             let unreadable = listing.unreadable.iter();
             let unreadable: Vec<Value> =
@@ -123,34 +124,6 @@ fn list(output: &OutputArgs, config: Option<&Path>) -> Result<Exit, Failure> {
         }
     };
     output.deliver(&text)
-}
-
-fn listed(corpus: &Corpus, listing: &Listing) -> String {
-    let place = corpus.directory().display();
-    let mut text = match listing.findings.len() {
-        0 => format!("No findings in {place}\n"),
-        1 => format!("One finding in {place}\n\n"),
-        many => format!("{many} findings in {place}\n\n"),
-    };
-    listing.findings.iter().for_each(|finding| text += &line(finding));
-    if !listing.unreadable.is_empty() {
-        text += "\nNot readable\n";
-    }
-    for unreadable in &listing.unreadable {
-        text += &format!("  {}: {}\n", unreadable.path.display(), shortened(&unreadable.why, 2 * MESSAGE));
-    }
-    text
-}
-
-fn line(finding: &Finding) -> String {
-    let (severity, kind) = (finding.severity.as_str(), finding.kind.name());
-    let message = shortened(&finding.message, MESSAGE);
-    format!("  {}  {severity:8}  {kind} in {}: {message}{}\n", finding.id, place(finding), flaky(finding))
-}
-
-fn flaky(finding: &Finding) -> String {
-    let seen = finding.reproduced;
-    if seen.k < seen.n { format!(" (flaky {}/{})", seen.k, seen.n) } else { String::new() }
 }
 
 fn show(id: &str, output: &OutputArgs, config: Option<&Path>) -> Result<Exit, Failure> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use wallfacer_core::findings::{Finding, diff, read_findings};
+use wallfacer_core::report::differences;
 
 use super::output::{Format, OutputArgs};
 use super::store;
@@ -31,7 +32,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let regressions =
         changes.new.iter().filter(|finding| finding.reproduced.k >= finding.reproduced.n).count();
     let text = match args.output.format {
-        Format::Human => changes.to_string(),
+        Format::Human => differences(&changes, args.output.look()),
         Format::Json => {
             let document = json!({
                 "wallfacer": env!("CARGO_PKG_VERSION"),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::log::Log;
+use wallfacer_core::report::Look;
 
 use super::redaction::{Redacted, Redaction};
 use crate::exit::{Exit, Failure, without_number};
@@ -43,6 +44,11 @@ impl<F: ValueEnum + Send + Sync + 'static> OutputArgs<F> {
     /// Says at once what would otherwise be found out when all work is done.
     pub fn check(&self) -> Result<(), Failure> {
         self.output.iter().chain(&self.events).try_for_each(|path| check_place(path))
+    }
+
+    /// How the report looks where it goes.
+    pub fn look(&self) -> Look {
+        if self.output.is_some() { Look::PLAIN } else { terminal::look() }
     }
 
     /// Those who listen to the session: the terminal, and the log where it is wanted.

@@ -1,15 +1,10 @@
 //! Two sets of findings in, what changed between them out. Ids say what is the same bug.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::Serialize;
 
 use super::{Finding, FindingId};
-use crate::wire::shortened;
-
-/// What of a message stands on one line of a table.
-const MESSAGE_CHARS: usize = 120;
 
 /// Each list is in the order of the ids.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,29 +31,6 @@ fn by_id(findings: &[Finding]) -> BTreeMap<&FindingId, &Finding> {
     findings.iter().map(|finding| (&finding.id, finding)).collect()
 }
 
-impl fmt::Display for Diff<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Diff { new, fixed, persisting } = self;
-        writeln!(out, "{} new, {} fixed, {} persisting", new.len(), fixed.len(), persisting.len())?;
-        section(out, "New", new)?;
-        section(out, "Fixed", fixed)?;
-        section(out, "Persisting", persisting)
-    }
-}
-
-fn section(out: &mut fmt::Formatter<'_>, title: &str, findings: &[&Finding]) -> fmt::Result {
-    if findings.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "\n{title}")?;
-    for finding in findings {
-        let (kind, place) = (finding.kind.name(), shortened(finding.place(), MESSAGE_CHARS));
-        let message = shortened(&finding.message, MESSAGE_CHARS);
-        writeln!(out, "  {}  {:8}  {kind} of {place}: {message}", finding.id, finding.severity.as_str())?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::finding::examples::crash;
@@ -69,7 +41,6 @@ mod tests {
     fn findings() -> [Finding; 3] {
         let mut low = crash("fetch", json!({}));
         low.severity = Severity::Low;
-        low.message = "a \u{1b}[2J line\nand another".to_owned();
         [crash("search", json!({ "q": 1 })), low, crash("write", json!({}))]
     }
 
@@ -89,13 +60,5 @@ mod tests {
         let candidate = [Finding { seed: 99, ..crash("search", json!({ "other": ["y"] })) }];
         let changes = diff(&base, &candidate);
         assert_eq!((changes.new.len(), changes.fixed.len(), changes.persisting.len()), (0, 0, 1));
-    }
-
-    #[test]
-    fn the_text_lists_what_there_is_of_each() {
-        let [one, two, three] = findings();
-        let (base, candidate) = ([one.clone(), two], [three, one]);
-        let nothing = diff(&[], &[]);
-        insta::assert_snapshot!(format!("{}---\n{nothing}", diff(&base, &candidate)));
     }
 }
