@@ -12,7 +12,7 @@ use wallfacer_schema::Schema;
 use crate::catalogue::Tool;
 use crate::findings::{Evidence, FindingId, Kind, Origin, Reproduced};
 use crate::judge::{Charge, Context};
-use crate::plan::{Case, Step, Subject};
+use crate::plan::{Case, Intent, Step, Subject};
 use crate::run::{Patience, Runner};
 use crate::session::attempt::attempt;
 use crate::session::extreme::{Extreme, depth, params_size};
@@ -103,8 +103,10 @@ impl Inquiry<'_> {
         let grown = with_more_calls(case, charge);
         let case = grown.as_ref().unwrap_or(case);
         let wanted = self.id(case, charge);
-        // Who dies may take his time to do so.
-        let patience = match hang || charge.kind == Kind::Crash {
+        // Who dies may take his time to do so; but that the loop died of a frame is seen by how the server ends, not by how
+        // long it says nothing.
+        let by_its_end = matches!(case.intent, Intent::Frame(_)) && charge.cause.names_its_place();
+        let patience = match hang || charge.kind == Kind::Crash && !by_its_end {
             true => self.runner.patience().stretched(STRETCH),
             false => self.runner.patience().clone(),
         };
