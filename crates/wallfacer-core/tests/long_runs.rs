@@ -1,4 +1,5 @@
-//! A long plan costs calls, not starts: a server that does well goes on from one part of it to the next.
+//! A long plan costs calls, not starts: a server that does well goes on from one part of it to the next. What takes many
+//! calls to show is stored with as many, and shows with them again.
 
 mod common;
 
@@ -7,7 +8,7 @@ use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::plan::Mode;
 use wallfacer_core::session::{FuzzOptions, fuzz};
 use wallfacer_core::summary::Fuzzed;
-use wallfacer_core::target::Target;
+use wallfacer_core::target::{Command, Reach, Target};
 use wallfacer_core::wire::Connector;
 use wallfacer_fixtures::Transport::Stdio;
 
@@ -31,6 +32,22 @@ fn a_server_that_does_well_goes_on_to_the_next_part() {
     assert_eq!(long.summary.calls - short.summary.calls, (LONG - SHORT) as u64);
     let further = long.lives.saturating_sub(short.lives);
     assert!(further <= FURTHER_LIVES, "{} lives, then {}", short.lives, long.lives);
+}
+
+#[test]
+fn a_stored_growth_is_proven_with_as_many_calls_as_before() {
+    let flaw = |stored| {
+        let server = Command::new(wallfacer_fixtures::server(), ["flaw", "memory-growth"]);
+        let connector = Connector::new(Target::new(Reach::Command(server)), common::environment());
+        let options = FuzzOptions { iterations: 100, stored, ..FuzzOptions::default() };
+        let [finding] = &fuzz(connector, &options, &mut Nobody).unwrap().findings[..] else {
+            panic!("no growth")
+        };
+        (finding.id.clone(), finding.repro.case().unwrap())
+    };
+    let (id, case) = flaw(Vec::new());
+    let (again, same) = flaw(vec![case.clone()]);
+    assert_eq!((id, case.steps), (again, same.steps));
 }
 
 fn fuzzed(iterations: usize) -> Fuzzed {

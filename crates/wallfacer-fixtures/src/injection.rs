@@ -54,6 +54,11 @@ static INJECTIONS: &[Injection] = &[
     row("link-followed", "Follows links that lead out of its directory.", &[critical("read_page")]),
     row("file-made-outside", "Writes wherever it is told.", &[critical("save_page")]),
     row("request-to-inner-address", "Fetches any address.", &[medium("injection", "fetch_page")]),
+    row(
+        "request-by-declaration",
+        "Fetches any address, and only what is declared of its argument says that it does.",
+        &[medium("injection", "pack")],
+    ),
     row("statement-that-writes", "Says that it only reads, and writes.", &[critical("query_pages")]),
     row(
         "statement-kept-in-memory",

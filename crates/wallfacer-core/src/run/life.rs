@@ -17,12 +17,9 @@ use crate::world::Traced;
 
 /// A stored case cannot keep us longer than this.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
-/// Nor make more requests than this, nor take longer over them; where the machine is busy, longer than usual, until there
-/// were enough to say something of them.
+/// Nor make more requests than this, nor take longer over them.
 const MAX_TIMES: u32 = 100_000;
-const USUAL_REPEATING: Duration = Duration::from_secs(15);
 const MAX_REPEATING: Duration = Duration::from_secs(60);
-const ENOUGH_TIMES: u32 = 400;
 /// A program that ends by an exception takes itself apart before it does so.
 const PARTING: Duration = Duration::from_secs(2);
 /// Errors about earlier frames that may still come; one frame of many lines may bring as many.
@@ -102,7 +99,7 @@ impl Life {
             Step::Many { times, method, params } => {
                 let timeout = patience.for_request(method, params);
                 let call = Call { method: method.clone(), params: params.clone(), timeout };
-                self.repeat(&call, *times).await
+                self.repeat(&call, *times, patience.for_repeating(MAX_REPEATING)).await
             }
             Step::Probe => self.ask_after(patience).await,
             Step::Raw(frame) => self.send_raw(frame, patience).await,
@@ -153,7 +150,7 @@ impl Life {
     }
 
     /// Makes the same call again and again until it has been made so often, goes wrong, or takes too long in all.
-    async fn repeat(&mut self, call: &Call, times: u32) -> Taken {
+    async fn repeat(&mut self, call: &Call, times: u32, most: Duration) -> Taken {
         let started = Instant::now();
         let mut stock = Vec::new();
         let every = (times / STOCKS).clamp(1, MOST_APART);
@@ -163,7 +160,6 @@ impl Life {
                 let sample = self.connection.process().and_then(wallfacer_process::Process::sample);
                 stock.extend(sample.map(|sample| (number, sample)));
             }
-            let most = if number < ENOUGH_TIMES { MAX_REPEATING } else { USUAL_REPEATING };
             if taken.is_fatal() || number == times.min(MAX_TIMES) || started.elapsed() >= most {
                 return Taken { stock, ..taken };
             }

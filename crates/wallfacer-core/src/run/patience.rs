@@ -1,6 +1,6 @@
 //! How long each request may take.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
@@ -17,11 +17,13 @@ pub struct Patience {
     stretch: u32,
     /// Less time than the limits allow.
     hurry: Option<Duration>,
+    /// When nothing is made again and again any more.
+    until: Option<Instant>,
 }
 
 impl Patience {
     pub fn new(timeouts: Timeouts) -> Patience {
-        Patience { timeouts, stretch: 1, hurry: None }
+        Patience { timeouts, stretch: 1, hurry: None, until: None }
     }
 
     /// The same for looking through many calls; where somebody chose the limit, it stays as it is.
@@ -33,13 +35,23 @@ impl Patience {
     /// The whole time, so many times over.
     pub fn stretched(&self, factor: u32) -> Patience {
         let stretch = self.stretch.saturating_mul(factor);
-        Patience { timeouts: self.timeouts.clone(), stretch, hurry: None }
+        Patience { timeouts: self.timeouts.clone(), stretch, hurry: None, until: self.until }
     }
 
     /// This much for every request, where it is all that a rule allows.
     pub fn at_most(&self, time: Duration) -> Patience {
         let timeouts = Timeouts { call: time, per_tool: Default::default(), ..self.timeouts.clone() };
-        Patience { timeouts, stretch: 1, hurry: None }
+        Patience { timeouts, stretch: 1, hurry: None, until: self.until }
+    }
+
+    /// The same; what is made again and again ends then.
+    pub fn repeating_until(self, until: Option<Instant>) -> Patience {
+        Patience { until, ..self }
+    }
+
+    /// How long the same request may be made again and again, where this is the most.
+    pub fn for_repeating(&self, most: Duration) -> Duration {
+        self.until.map_or(most, |until| until.saturating_duration_since(Instant::now()).min(most))
     }
 
     pub fn for_request(&self, method: &str, params: &Map<String, Value>) -> Duration {
@@ -65,6 +77,14 @@ mod tests {
         let patience = Patience::new(Timeouts::default()).at_first_sight();
         assert_eq!(patience.plain(), FIRST_SIGHT);
         assert_eq!(patience.stretched(2).plain(), Timeouts::default().call * 2);
+    }
+
+    #[test]
+    fn nothing_is_made_again_and_again_beyond_the_end_of_a_run() {
+        let (patience, most) = (Patience::new(Timeouts::default()), Duration::from_secs(60));
+        assert_eq!(patience.for_repeating(most), most);
+        let over = patience.repeating_until(Some(Instant::now()));
+        assert_eq!(over.stretched(2).for_repeating(most), Duration::ZERO);
     }
 
     #[test]

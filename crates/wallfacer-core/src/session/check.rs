@@ -7,7 +7,7 @@ use wallfacer_rules::{Shelf, ToolShape, suggest};
 
 use super::behave::{BehaveError, BehaveOptions, behave};
 use super::examine::examine;
-use super::fuzz::{FuzzError, FuzzOptions, fuzz};
+use super::fuzz::{FuzzError, FuzzOptions, fuzz_around};
 use super::injection::inject;
 use super::property::{PropertyOptions, RuleSet, property};
 use crate::event::Listener;
@@ -35,10 +35,9 @@ pub struct CheckOptions {
     pub rules: Vec<RuleSet>,
 }
 
-/// What follows the look, in this order. Each adds to the run, and has the time that those before it left.
-const STEPS: [(&str, Perform); 4] =
-    [("fuzz", exercise), ("rules", try_rules), ("behave", watch), ("injection", penetrate)];
-/// Part of the budget for fuzzing: what it suspects has to be seen again, and a hang takes its time.
+/// What follows the first half of fuzzing, in this order. Each adds to the run, and has the time that those before it left.
+const STEPS: [(&str, Perform); 3] = [("rules", try_rules), ("behave", watch), ("injection", penetrate)];
+/// Part of the budget for the first half of fuzzing: what it suspects has to be seen again, and a hang takes its time.
 const FUZZING_SHARE: f64 = 0.5;
 /// Part of the budget that this may take besides, where something is suspected, so that no proof is broken off.
 const FUZZING_OVERTIME: f64 = 0.3;
@@ -54,24 +53,34 @@ const STARTS_FOR_WATCHING: u32 = 3;
 /// Inputs of a rule that names no number.
 const RULE_CASES: u32 = 3;
 
-type Perform = fn(&mut Work<'_>) -> Result<(), FuzzError>;
+type Perform = fn(&mut Work<'_>, &mut dyn Listener) -> Result<(), FuzzError>;
 
 /// What a step works on.
 struct Work<'a> {
     connector: &'a Connector,
     options: &'a CheckOptions,
     begun: Instant,
-    listener: &'a mut dyn Listener,
     run: Run,
+    /// Whether some calls of fuzzing were not answered.
+    silent: bool,
     /// Whether what calls do to the world was seen in some step.
     observed: bool,
 }
 
 impl Work<'_> {
-    /// This part of the time that is left; none where there is no limit.
+    /// The time that is left; none where there is no limit.
+    fn rest(&self) -> Option<Duration> {
+        Some(self.options.fuzz.budget?.saturating_sub(self.begun.elapsed()))
+    }
+
+    /// This part of it.
     fn part_of_the_rest(&self, share: f64) -> Option<Duration> {
-        let left = self.options.fuzz.budget?.saturating_sub(self.begun.elapsed());
-        Some(left.mul_f64(share))
+        Some(self.rest()?.mul_f64(share))
+    }
+
+    /// Whether one call that is not answered would take more than there is.
+    fn is_over(&self) -> bool {
+        self.rest().is_some_and(|rest| rest < self.connector.target().timeouts.call)
     }
 
     /// Whether to start this many servers would use up all of this time, so that nothing could be asked of them. Then the
@@ -95,21 +104,47 @@ pub fn check(
 ) -> Result<Run, FuzzError> {
     let begun = Instant::now();
     let run = look(&mut connector, options, listener)?;
-    let mut work = Work { connector: &connector, options, begun, listener, run, observed: false };
-    for (name, perform) in STEPS {
-        let step = Instant::now();
-        perform(&mut work)?;
-        work.run.steps.push(StepDone { name, took: step.elapsed() });
-    }
+    let mut work = Work { connector: &connector, options, begun, run, silent: false, observed: false };
+    exercise(&mut work, listener)?;
     let Work { mut run, observed, .. } = work;
     if !observed {
         run.not_tested.extend(unobserved(&run.server.standing));
     }
-    // Two steps may leave the same undone.
+    // Two steps may leave the same undone, or see the same.
     let mut told = BTreeSet::new();
     run.not_tested.retain(|not_tested| told.insert(not_tested.clone()));
+    let mut noted = BTreeSet::new();
+    run.notes.retain(|note| noted.insert(note.clone()));
     run.took = begun.elapsed();
     Ok(run)
+}
+
+/// Fuzzes first, and again at the end, where it had more to do and the steps between left time for it.
+fn exercise(work: &mut Work<'_>, listener: &mut dyn Listener) -> Result<(), FuzzError> {
+    let mut options = work.options.fuzz.clone();
+    options.overtime = work.part_of_the_rest(FUZZING_OVERTIME).unwrap_or_default();
+    options.budget = work.part_of_the_rest(FUZZING_SHARE);
+    let begun = Instant::now();
+    let mut between = Duration::ZERO;
+    let (noted, left) = (work.run.notes.len(), work.run.not_tested.len());
+    let connector = work.connector.clone();
+    let fuzzed = fuzz_around(connector, &options, listener, &mut |summary, listener| {
+        let interval = Instant::now();
+        work.silent = summary.silent > 0;
+        for (name, perform) in STEPS {
+            let step = Instant::now();
+            perform(work, listener)?;
+            work.run.steps.push(StepDone { name, took: step.elapsed() });
+        }
+        between = interval.elapsed();
+        Ok(work.rest().filter(|_| !work.is_over()))
+    })?;
+    work.run.steps.insert(1, StepDone { name: "fuzz", took: begun.elapsed() - between });
+    let (notes, not_tested) = (work.run.notes.split_off(noted), work.run.not_tested.split_off(left));
+    work.run.add_fuzzing(fuzzed);
+    work.run.notes.extend(notes);
+    work.run.not_tested.extend(not_tested);
+    Ok(())
 }
 
 /// What nobody saw is not known to be clean.
@@ -140,7 +175,7 @@ fn look(
 }
 
 /// What the tools do to the world; only where it is a world that nothing leaves.
-fn watch(work: &mut Work<'_>) -> Result<(), FuzzError> {
+fn watch(work: &mut Work<'_>, listener: &mut dyn Listener) -> Result<(), FuzzError> {
     if !work.run.server.standing.is_harmless() {
         return Ok(());
     }
@@ -160,7 +195,7 @@ fn watch(work: &mut Work<'_>) -> Result<(), FuzzError> {
         budget,
         noise: work.options.noise.clone(),
     };
-    match behave(work.connector.clone(), &options, &mut |_, _| {}, work.listener) {
+    match behave(work.connector.clone(), &options, &mut |_, _| {}, listener) {
         Ok(watched) => work.run.add_watching(watched.run),
         Err(BehaveError::Fuzz(error)) => return Err(error),
         Err(BehaveError::Noise(error)) => {
@@ -172,7 +207,7 @@ fn watch(work: &mut Work<'_>) -> Result<(), FuzzError> {
 }
 
 /// The rules that are given, and those of the packs that fit.
-fn try_rules(work: &mut Work<'_>) -> Result<(), FuzzError> {
+fn try_rules(work: &mut Work<'_>, listener: &mut dyn Listener) -> Result<(), FuzzError> {
     let budget = work.part_of_the_rest(RULES_SHARE);
     let CheckOptions { fuzz, shelf, parameters, rules, .. } = work.options;
     // What somebody gave is tried in any case.
@@ -201,7 +236,7 @@ fn try_rules(work: &mut Work<'_>) -> Result<(), FuzzError> {
         .zip(budget)
         .map_or(Duration::ZERO, |(left, budget)| left.saturating_sub(budget));
     let effort = FuzzOptions { budget, overtime, in_flight: 1, ..fuzz.clone() };
-    let glances = work.run.summary.silent > 0;
+    let glances = work.silent;
     let options = PropertyOptions {
         effort,
         cases: RULE_CASES,
@@ -209,37 +244,25 @@ fn try_rules(work: &mut Work<'_>) -> Result<(), FuzzError> {
         noise: work.options.noise.clone(),
         glances,
     };
-    let tried = property(work.connector.clone(), &choose, &options, work.listener)?;
+    let tried = property(work.connector.clone(), &choose, &options, listener)?;
     work.run.add_fuzzing(tried);
     Ok(())
 }
 
 /// Where effects are not seen, that is told once for all steps.
-fn penetrate(work: &mut Work<'_>) -> Result<(), FuzzError> {
+fn penetrate(work: &mut Work<'_>, listener: &mut dyn Listener) -> Result<(), FuzzError> {
     if !work.connector.world().has_walls() {
         return Ok(());
     }
     let mut options = work.options.fuzz.clone();
-    let left = |budget: Duration| budget.saturating_sub(work.begun.elapsed());
-    options.budget = options.budget.map(left);
-    // One call that is not answered would take more than there is.
-    if options.budget.is_some_and(|left| left < work.connector.target().timeouts.call) {
+    options.budget = work.rest();
+    if work.is_over() {
         work.run.add_injections(Injected::not_tested("the budget was used up"));
         work.run.out_of_time = true;
         return Ok(());
     }
-    let injected = inject(work.connector.clone(), &options, work.listener)?;
+    let injected = inject(work.connector.clone(), &options, listener)?;
     work.observed |= injected.calls > 0;
     work.run.add_injections(injected);
-    Ok(())
-}
-
-fn exercise(work: &mut Work<'_>) -> Result<(), FuzzError> {
-    let mut options = work.options.fuzz.clone();
-    let left = |budget: Duration| budget.saturating_sub(work.begun.elapsed());
-    options.overtime = options.budget.map_or(Duration::ZERO, |budget| left(budget).mul_f64(FUZZING_OVERTIME));
-    options.budget = options.budget.map(|budget| left(budget).mul_f64(FUZZING_SHARE));
-    let fuzzed = fuzz(work.connector.clone(), &options, work.listener)?;
-    work.run.add_fuzzing(fuzzed);
     Ok(())
 }

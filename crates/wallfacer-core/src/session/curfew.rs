@@ -22,6 +22,11 @@ impl Curfew {
         Curfew { late: self.late.min(instant), early: self.early.min(instant), ..self }
     }
 
+    /// When it ends at the latest.
+    pub fn latest(&self) -> Instant {
+        self.late
+    }
+
     pub fn suspect(&self) {
         self.suspected.store(true, Ordering::Relaxed);
     }

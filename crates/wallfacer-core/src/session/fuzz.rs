@@ -12,9 +12,9 @@ use crate::catalogue::{Catalogue, discover};
 use crate::event::{Event, Listener};
 use crate::judge::{Context, Secrets};
 use crate::learn::Learned;
-use crate::plan::{Case, Input, Mode, offer_cases, protocol_cases};
+use crate::plan::{Case, Input, Mode, Planner, offer_cases, protocol_cases};
 use crate::run::{Patience, Runner};
-use crate::summary::Fuzzed;
+use crate::summary::{Fuzzed, Summary};
 use crate::target::Destructive;
 use crate::wire::{ConnectError, Connector, Server};
 
@@ -101,9 +101,24 @@ pub enum FuzzError {
 
 /// Fuzzes one target.
 pub fn fuzz(
+    connector: Connector,
+    options: &FuzzOptions,
+    listener: &mut dyn Listener,
+) -> Result<Fuzzed, FuzzError> {
+    fuzz_around(connector, options, listener, &mut |_, _| Ok(None))
+}
+
+/// What is done between the two halves, given the first half's summary; how much time there is for the second.
+pub(super) type Interval<'a> =
+    dyn FnMut(&Summary, &mut dyn Listener) -> Result<Option<Duration>, FuzzError> + 'a;
+
+/// The same in two halves: once the budget is used up, something else has its turn, and what there was no time for is
+/// done in the time that this leaves.
+pub(super) fn fuzz_around(
     mut connector: Connector,
     options: &FuzzOptions,
     listener: &mut dyn Listener,
+    interval: &mut Interval<'_>,
 ) -> Result<Fuzzed, FuzzError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let started = Instant::now();
@@ -141,15 +156,41 @@ pub fn fuzz(
     }
     let offers = offer_cases(&catalogue, server.claims("completions"), options.max_bytes, options.seed);
     campaign.play(&offers, "offers", &field, None, listener)?;
+    let complete = explore(&mut campaign, &mut planner, &field, listener)?;
+    campaign.pause(complete);
+    if let Some(time) = interval(campaign.summary(), listener)?
+        && campaign.has_more()
+    {
+        let undone = campaign.go_on(time);
+        campaign.play(&undone, "what was left", &field, Some(&mut planner), listener)?;
+        let complete = match complete {
+            true => campaign.confirm_the_rest(&field, listener).map(|()| true)?,
+            false => explore(&mut campaign, &mut planner, &field, listener)?,
+        };
+        campaign.pause(complete);
+    }
+    Ok(Fuzzed { news: planner.news(), ..campaign.finish(target, server) })
+}
+
+/// Round upon round, then whether anything grows, and proof of what is suspected; whether all was begun in time.
+fn explore(
+    campaign: &mut Campaign<'_>,
+    planner: &mut Planner,
+    field: &Field<'_>,
+    listener: &mut dyn Listener,
+) -> Result<bool, FuzzError> {
     while !campaign.is_over()
         && let Some(round) = planner.next_round()
     {
         let phase = format!("{:?}", round.phase).to_lowercase();
-        campaign.play(&round.cases, &phase, &field, Some(&mut planner), listener)?;
+        campaign.play(&round.cases, &phase, field, Some(planner), listener)?;
     }
-    campaign.play(&campaign.growth_cases(), "growth", &field, None, listener)?;
-    campaign.confirm_the_rest(&field, listener)?;
-    Ok(Fuzzed { news: planner.news(), ..campaign.finish(target, server) })
+    let complete = !campaign.is_over();
+    if complete {
+        campaign.play(&campaign.growth_cases(), "growth", field, None, listener)?;
+    }
+    campaign.confirm_the_rest(field, listener)?;
+    Ok(complete)
 }
 
 pub(super) async fn look(connector: &mut Connector) -> Result<(Server, Catalogue), ConnectError> {

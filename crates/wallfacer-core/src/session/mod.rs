@@ -30,6 +30,7 @@ mod shared;
 mod suspicion;
 mod together;
 mod trial;
+mod window;
 
 pub use against::against;
 pub use behave::{BehaveError, BehaveOptions, Behaved, Keep, behave};

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use super::crew::{Crew, Idle};
 use super::curfew::Curfew;
@@ -11,7 +12,7 @@ use super::novelty::kind;
 use crate::judge::{Charge, Context, Judgement, is_complete, leak, weigh};
 use crate::learn::Sight;
 use crate::observe::{Answer, observe};
-use crate::plan::{Case, Planner, Subject, Teaching, harvest, said, unready};
+use crate::plan::{Case, Planner, Step, Subject, Teaching, harvest, said, unready};
 use crate::run::{Foreman, Recording, Runner, Taken, Unexplained};
 use crate::wire::{Body, ConnectError, Content, Outcome};
 
@@ -73,6 +74,8 @@ pub struct Part {
     pub given_up: BTreeMap<Subject, Vec<usize>>,
     /// Whether cases were left out because the time was up.
     pub out_of_time: bool,
+    /// Which ones, by their places in the round.
+    pub undone: Vec<usize>,
     pub lives: u64,
 }
 
@@ -163,6 +166,7 @@ fn perform_shard(
 ) -> Result<Part, ConnectError> {
     let Crew { runner, runtime } = crew;
     let lives = runner.lives;
+    runner.repeat_until(manner.curfew.as_ref().map(Curfew::latest));
     let mut bench = Bench {
         manner,
         offset,
@@ -176,8 +180,9 @@ fn perform_shard(
     let mut part = Part { out_of_time: bench.out_of_time, lives, ..Part::default() };
     part.judged = keep_in_order(cases, bench.judged, manner);
     for (index, case) in cases.iter().enumerate().filter(|(index, _)| !part.judged.contains_key(index)) {
-        if !part.out_of_time {
-            part.given_up.entry(case.subject.clone()).or_default().push(offset + index);
+        match part.out_of_time {
+            true => part.undone.push(offset + index),
+            false => part.given_up.entry(case.subject.clone()).or_default().push(offset + index),
         }
     }
     part.judged = part.judged.into_iter().map(|(index, judged)| (offset + index, judged)).collect();
@@ -283,6 +288,7 @@ impl Foreman for Bench<'_> {
         {
             curfew.suspect();
         }
+        self.out_of_time |= is_cut_short(case, &recording) && self.is_late();
         let answer = worst(&seen.steps);
         let trouble = recording.steps.iter().find(|step| step.is_fatal()).map(|step| {
             // Whether it was silence or noise, it took the whole time limit.
@@ -313,6 +319,24 @@ impl Foreman for Bench<'_> {
             Judged { answer, charges, teaching, unready, kind, notes, trouble, case, unknown, sight, twins };
         self.judged.insert(index, judged);
     }
+}
+
+impl Bench<'_> {
+    /// Whether even what goes on to the very end has to stop.
+    fn is_late(&self) -> bool {
+        self.manner.curfew.as_ref().is_some_and(|curfew| Instant::now() >= curfew.latest())
+    }
+}
+
+/// Whether a call was to be made more often than it was.
+fn is_cut_short(case: &Case, recording: &Recording) -> bool {
+    let mut steps = case.steps.iter().zip(&recording.steps);
+    steps.any(|(step, taken)| match step {
+        Step::Many { times, .. } => {
+            !taken.is_fatal() && taken.stock.last().is_some_and(|(made, _)| made < times)
+        }
+        _ => false,
+    })
 }
 
 /// What a valid call of a tool was answered, where that is a whole result.

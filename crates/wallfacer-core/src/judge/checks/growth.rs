@@ -23,9 +23,9 @@ const THINGS_PER_CALL: f64 = 0.25;
 const RISING: f64 = 0.75;
 /// The second half of the time must bring at least so much of what the first half brought: a cache fills up, a leak goes on.
 const GOES_ON: f64 = 0.6;
-/// What grows is looked at again over so many times more calls; files and processes have limits of the machine's own.
-const MORE_CALLS: u32 = 2;
-const MORE_CALLS_FOR_MEMORY: u32 = 4;
+/// What grows is looked at again over so many calls; files and processes have limits of the machine's own.
+const PROVING_CALLS: u32 = 800;
+const PROVING_CALLS_FOR_MEMORY: u32 = 1_600;
 /// What a collector may leave lying before it is at work for the first time: only beyond that, memory is seen to be kept.
 const GARBAGE: f64 = 64.0 * 1024.0 * 1024.0;
 
@@ -76,11 +76,17 @@ impl Check for NoGrowth {
         };
         let cause = Cause::rule(self.name(), Some(what));
         let mut charge = Charge::new(self.name(), Kind::ResourceGrowth, cause, message);
-        charge.calls = Some(match what {
-            "memory" => times.saturating_mul(MORE_CALLS_FOR_MEMORY).max(beyond_garbage(rate)),
-            _ => times.saturating_mul(MORE_CALLS),
-        });
+        charge.calls = Some(times.max(proving_calls(what, rate)));
         Verdict::Broken(Box::new(charge))
+    }
+}
+
+/// The calls that a proof takes. They do not depend on those before, so that a proof asks for no longer one when it is
+/// tried again.
+fn proving_calls(what: &str, rate: f64) -> u32 {
+    match what {
+        "memory" => beyond_garbage(rate).max(PROVING_CALLS_FOR_MEMORY),
+        _ => PROVING_CALLS,
     }
 }
 

@@ -8,7 +8,7 @@ use super::aim::{Aim, Escape, Injection, top};
 use super::base::{Known, bases, chosen, is_choice};
 use super::ground::Ground;
 use super::payload::{self, Payload};
-use super::place::{Place, places};
+use super::place::{Place, Purpose, places};
 use crate::catalogue::Tool;
 use crate::plan::case::{Case, Intent, Step};
 use crate::plan::guard::words;
@@ -44,7 +44,8 @@ pub fn injection_cases(tool: &Tool, known: &Known, ground: &Ground, seed: u64) -
     let mut visited: BTreeMap<(String, String), usize> = BTreeMap::new();
     for base in bases(tool, known, ground) {
         let function = chosen(tool, &base);
-        for place in places(&base).into_iter().filter(|place| !is_choice(tool, top(&place.at))) {
+        let open = places(&base).into_iter().filter(|place| !is_choice(tool, top(&place.at)));
+        for place in open.map(|place| declared(tool, place)) {
             // The same place in a further call of the same function says little more.
             let visits = visited.entry((function.clone(), place.at.clone())).or_default();
             for (sort, (after, list)) in payloads(tool, &place, known, ground).into_iter().enumerate() {
@@ -101,6 +102,20 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
         (0, payload::growths(place)),
         (0, payload::archives(place, &about)),
     ]
+}
+
+/// A place whose name does not tell what it is for, but whose declaration does.
+fn declared(tool: &Tool, place: Place) -> Place {
+    let property = tool.input_schema.get("properties").and_then(|properties| properties.get(top(&place.at)));
+    // What is declared of a list or an object is not declared of what lies in it.
+    let of_itself = property.filter(|_| place.at.matches('/').count() == 1);
+    let of = |key: &str| of_itself.and_then(|property| property.get(key)).and_then(Value::as_str);
+    let is_address = of("format").is_some_and(|format| matches!(format, "uri" | "url" | "iri"))
+        || of("description").is_some_and(|said| words(said).iter().any(|word| word == "url"));
+    match place.purpose {
+        Purpose::Unknown if is_address => Place { purpose: Purpose::Address, ..place },
+        _ => place,
+    }
 }
 
 /// What the schema says of an argument.

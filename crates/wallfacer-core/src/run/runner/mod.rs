@@ -6,7 +6,7 @@ mod parting;
 mod sweep;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wallfacer_process::{Process, Status, Stderr};
 
@@ -61,6 +61,11 @@ impl Runner {
 
     pub fn patience(&self) -> &Patience {
         &self.patience
+    }
+
+    /// What is made again and again ends then.
+    pub fn repeat_until(&mut self, until: Option<Instant>) {
+        self.patience = self.patience.clone().repeating_until(until);
     }
 
     /// Ends the current server, so that the next case meets a fresh one.

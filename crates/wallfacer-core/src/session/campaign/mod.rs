@@ -14,6 +14,7 @@ use super::extreme::Extreme;
 use super::fuzz::{Feedback, FuzzOptions};
 use super::shared::Shared;
 use super::suspicion::{Suspicion, Suspicions};
+use super::window::Window;
 use crate::catalogue::{Catalogue, Tool};
 use crate::findings::{Finding, FindingId, ServerName, merge};
 use crate::judge::Context;
@@ -47,6 +48,7 @@ pub struct Campaign<'a> {
     protocol: String,
     era: Era,
     started: Instant,
+    window: Window,
     chosen: Vec<&'a Tool>,
     schemas: BTreeMap<String, Schema>,
     summary: Summary,
@@ -56,6 +58,8 @@ pub struct Campaign<'a> {
     suspicions: Suspicions,
     /// Subjects that take long, but do answer.
     slow: BTreeSet<Subject>,
+    /// Subjects whose silence was glanced at before there was time to look into it.
+    glanced: BTreeSet<Subject>,
     /// Cases that were left out in this round because of what their subject did.
     left: BTreeMap<Subject, Vec<Case>>,
     /// In how many rounds each subject was given up.
@@ -78,6 +82,10 @@ pub struct Campaign<'a> {
     /// Servers that go on with the next round.
     idle: Idle,
     out_of_time: bool,
+    /// Cases that there was no time for.
+    undone: Vec<Case>,
+    /// The most that one call takes, as far as any was slow.
+    call_time: Duration,
     /// What it takes to look into one hang; nothing as long as none was suspected.
     hang_time: Duration,
     /// What no request of this server may be.
@@ -121,6 +129,7 @@ impl<'a> Campaign<'a> {
             protocol: server.protocol.to_string(),
             era: server.era(),
             started,
+            window: Window::new(started, options.budget, options.overtime),
             chosen,
             schemas: BTreeMap::new(),
             summary: Summary::default(),
@@ -128,6 +137,7 @@ impl<'a> Campaign<'a> {
             good: BTreeMap::new(),
             suspicions: Suspicions::default(),
             slow: BTreeSet::new(),
+            glanced: BTreeSet::new(),
             left: BTreeMap::new(),
             given_up: BTreeMap::new(),
             findings: Shared::default(),
@@ -142,6 +152,8 @@ impl<'a> Campaign<'a> {
             lives: 1,
             idle: Idle::default(),
             out_of_time: false,
+            undone: Vec::new(),
+            call_time: Duration::ZERO,
             hang_time: Duration::ZERO,
             too_much: Vec::new(),
         }
@@ -196,6 +208,25 @@ impl<'a> Campaign<'a> {
         tried.into_iter().cloned().collect()
     }
 
+    /// Whether there is more to do than there was time for.
+    pub fn has_more(&self) -> bool {
+        self.out_of_time || self.suspicions.len() > 0
+    }
+
+    /// Stops the clock; `complete` where all that was planned was begun in time.
+    pub fn pause(&mut self, complete: bool) {
+        self.idle.rest();
+        self.out_of_time |= !complete;
+        self.window = Window::new(Instant::now(), None, Duration::ZERO);
+    }
+
+    /// Goes on for this long; gives what there was no time for.
+    pub fn go_on(&mut self, time: Duration) -> Vec<Case> {
+        self.window = Window::new(Instant::now(), Some(time), Duration::ZERO);
+        self.out_of_time = false;
+        std::mem::take(&mut self.undone)
+    }
+
     /// One good call of each tool, again and again, to see whether anything grows with them.
     pub fn growth_cases(&self) -> Vec<Case> {
         if self.options.iterations < GROWTH_ITERATIONS {
@@ -222,6 +253,11 @@ impl<'a> Campaign<'a> {
     /// The names of the tools that are tried.
     pub fn chosen_names(&self) -> Vec<String> {
         self.chosen.iter().map(|tool| tool.name.clone()).collect()
+    }
+
+    /// What became of all calls so far.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
     }
 
     /// All calls of the run so far.

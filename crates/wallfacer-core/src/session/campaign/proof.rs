@@ -55,19 +55,26 @@ impl Campaign<'_> {
         }
         self.idle.rest();
         let mut runner = (field.runner)();
+        self.call_time = runner.patience().stretched(1).plain();
         self.hang_time = time_for_hang(runner.patience());
         let until = self.confirming_until(haste);
+        runner.repeat_until(until);
         while let Some(suspicion) = waiting.pop_front() {
             let Suspicion { case, charge, .. } = &suspicion;
             if self.is_explained(case, charge) {
                 continue;
             }
-            if until.is_some_and(|until| !self.has_time(&suspicion, until, haste)) {
-                self.suspicions.put_back(suspicion);
-                continue;
-            }
-            let confirmed =
-                field.runtime.block_on(self.look_into(&suspicion, &mut runner, field.context, until))?;
+            let confirmed = match until.filter(|until| !self.has_time(&suspicion, *until, haste)) {
+                Some(_) if !self.glanced.insert(case.subject.clone()) => Confirmed::OutOfTime,
+                Some(until) => {
+                    let glance = self.glance(&suspicion, &mut runner, field.context, until);
+                    field.runtime.block_on(glance)?
+                }
+                None => {
+                    let look = self.look_into(&suspicion, &mut runner, field.context, until);
+                    field.runtime.block_on(look)?
+                }
+            };
             match confirmed {
                 Confirmed::Another(charge) if self.wants(&charge) => {
                     let name = self.server.name.as_deref();
@@ -103,7 +110,7 @@ impl Campaign<'_> {
     }
 
     fn confirming_until(&self, haste: Haste) -> Option<Instant> {
-        let end = self.started + self.options.budget? + self.options.overtime;
+        let end = self.window.end()?;
         let left = end.saturating_duration_since(Instant::now());
         Some(match haste {
             Haste::AtTheEnd => end,
@@ -127,10 +134,35 @@ impl Campaign<'_> {
         until: Option<Instant>,
     ) -> Result<Confirmed, ConnectError> {
         let Suspicion { case, charge, before } = suspicion;
+        let schema = case.subject.tool().and_then(|name| self.schemas.get(name));
+        let mut inquiry = self.inquiry(suspicion, runner, context, until);
+        inquiry.look_into(case, charge, schema, before).await
+    }
+
+    /// What takes little even where there is no time for a proof: one that is seen to be only slow needs none.
+    async fn glance(
+        &self,
+        suspicion: &Suspicion,
+        runner: &mut Runner,
+        context: &Context,
+        until: Instant,
+    ) -> Result<Confirmed, ConnectError> {
+        let left = until.saturating_duration_since(Instant::now());
+        let until = Instant::now() + left.mul_f64(HANG_SHARE);
+        let mut inquiry = self.inquiry(suspicion, runner, context, Some(until));
+        Ok(inquiry.is_slow(&suspicion.case).await?.unwrap_or(Confirmed::OutOfTime))
+    }
+
+    fn inquiry<'b>(
+        &'b self,
+        Suspicion { case, charge, .. }: &Suspicion,
+        runner: &'b mut Runner,
+        context: &'b Context,
+        until: Option<Instant>,
+    ) -> Inquiry<'b> {
         let name = case.subject.tool();
         let tool = self.chosen.iter().copied().find(|chosen| Some(chosen.name.as_str()) == name);
-        let schema = name.and_then(|name| self.schemas.get(name));
-        let mut inquiry = Inquiry {
+        Inquiry {
             runner,
             context,
             server: self.server.name.as_deref(),
@@ -138,8 +170,7 @@ impl Campaign<'_> {
             era: self.era,
             until,
             minimise: !self.findings.has(&charge.kind, &charge.cause),
-        };
-        inquiry.look_into(case, charge, schema, before).await
+        }
     }
 
     pub(in crate::session) fn take_confirmed(

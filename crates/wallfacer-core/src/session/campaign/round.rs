@@ -15,14 +15,6 @@ use crate::session::shard::{Judged, Manner, Part, perform_round, shard_size};
 use crate::summary::Note;
 use crate::wire::ConnectError;
 
-/// Part of the budget that is kept for confirming, once something is suspected.
-const KEPT_FOR_CONFIRMING: f64 = 0.35;
-/// The same while nothing is: what comes up last needs some time too.
-const KEPT_FOR_SURPRISES: f64 = 0.1;
-/// Part of the budget that is spent on rounds, however much there is to be confirmed.
-const LEAST_EXPLORING: f64 = 0.3;
-/// Part of the budget for the cases of one round that are known to be slow.
-const SLOW_SHARE: f64 = 0.1;
 /// Rounds in which a tool may be given up before it is left alone.
 const MAX_GIVEN_UP: usize = 3;
 
@@ -77,17 +69,11 @@ impl Campaign<'_> {
 
     /// When a round that begins now has to end.
     fn curfew(&self) -> Option<Curfew> {
-        let budget = self.options.budget?;
-        let (start, end) = (self.started, self.started + budget);
-        let late = end - budget.mul_f64(KEPT_FOR_SURPRISES);
-        let for_hangs = self.kept_for_hangs().saturating_sub(self.options.overtime);
-        let kept = budget.mul_f64(KEPT_FOR_CONFIRMING).max(for_hangs);
-        let early = (end - kept.min(budget)).max(start + budget.mul_f64(LEAST_EXPLORING));
-        Some(Curfew::new(late, early.min(late), self.suspicions.len() > 0))
+        self.window.curfew(self.kept_for_hangs(), self.suspicions.len() > 0)
     }
 
     /// Performs the cases of one round, and takes in what was seen in the order of the cases. Those that are known to be
-    /// slow come last, by themselves, so that nothing else waits for them.
+    /// slow, or suspected of hanging, come last, by themselves, so that nothing else waits for them.
     fn round(
         &mut self,
         cases: &[Case],
@@ -97,12 +83,18 @@ impl Campaign<'_> {
         listener: &mut dyn Listener,
     ) -> Result<(), ConnectError> {
         listener.hear(&Event::RoundBegun { phase, cases: cases.len() });
-        let (slow, quick): (Vec<Case>, Vec<Case>) =
-            cases.iter().cloned().partition(|case| self.slow.contains(&case.subject));
+        let doubted = self.suspicions.of_hangs();
+        let (slow, quick): (Vec<Case>, Vec<Case>) = cases
+            .iter()
+            .cloned()
+            .partition(|case| self.slow.contains(&case.subject) || doubted.contains(&case.subject));
         self.perform(&quick, self.curfew(), field, planner.as_deref_mut())?;
-        let share = self.options.budget.map(|budget| Instant::now() + budget.mul_f64(SLOW_SHARE));
-        let curfew = self.curfew().zip(share).map(|(curfew, share)| curfew.at_latest(share));
+        let begun = Instant::now();
+        // Where everything is slow, nothing else waits for it.
+        let share = if quick.is_empty() { self.window.end() } else { self.window.slow_until(self.call_time) };
+        let curfew = self.curfew().zip(share).map(|(curfew, until)| curfew.at_latest(until));
         self.perform(&slow, curfew, field, planner)?;
+        self.window.spend_on_slow(begun.elapsed());
         listener.hear(&Event::RoundDone {
             phase,
             calls: self.summary.calls,
@@ -143,6 +135,7 @@ impl Campaign<'_> {
     fn take_part(&mut self, part: Part, cases: &[Case], mut planner: Option<&mut Planner>) {
         self.lives += part.lives;
         self.out_of_time |= part.out_of_time;
+        self.undone.extend(part.undone.into_iter().map(|index| cases[index].clone()));
         for (index, judged) in part.judged {
             self.take_case(cases, index, judged, planner.as_deref_mut());
         }

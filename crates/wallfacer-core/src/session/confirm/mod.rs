@@ -96,6 +96,9 @@ impl Inquiry<'_> {
             return Ok(known);
         }
         let hang = matches!(charge.kind, Kind::Hang { .. });
+        if hang && let Some(slow) = self.is_slow(case).await? {
+            return Ok(slow);
+        }
         // Half a proof is none, and would cost the time of another.
         if hang && self.is_over_in(waits_for_hang(self.runner.patience())) {
             return Ok(Confirmed::OutOfTime);
@@ -126,17 +129,12 @@ impl Inquiry<'_> {
             return Ok(Confirmed::Slow(format!("an answer took more than {limit}")));
         }
         let Some(mut charge) = proven else { return self.look_into_history(case, charge, before).await };
-        if hang {
-            if let Some(place) = self.slows_with(case).await? {
-                return Ok(Confirmed::Slow(format!("the time that it takes grows with `{place}`")));
-            }
-            // Behind a frame of ours it is another request already that is not answered.
-            if case.single_call().is_some() {
-                let wedged = self.runner.is_wedged_by(case).await?;
-                let meanwhile =
-                    if wedged { "answers nothing else meanwhile" } else { "still answers other requests" };
-                charge.message = format!("{}; it {meanwhile}", charge.message);
-            }
+        // Behind a frame of ours it is another request already that is not answered.
+        if hang && case.single_call().is_some() {
+            let wedged = self.runner.is_wedged_by(case).await?;
+            let meanwhile =
+                if wedged { "answers nothing else meanwhile" } else { "still answers other requests" };
+            charge.message = format!("{}; it {meanwhile}", charge.message);
         }
         let narrow = Narrow::of(case, self.context);
         let case = match schema {
@@ -209,7 +207,7 @@ impl Inquiry<'_> {
         Ok(None)
     }
 
-    /// The same thing with a request that asks for nothing, as small as it goes.
+    /// The same thing with a request that asks for nothing, as small as it goes. Only the smallest is given all the time.
     async fn of_any_request(
         &mut self,
         case: &Case,
@@ -217,26 +215,30 @@ impl Inquiry<'_> {
         extreme: Extreme,
         least: usize,
     ) -> Result<Option<Confirmed>, ConnectError> {
+        let hang = matches!(charge.kind, Kind::Hang { .. });
         let patience = self.runner.patience().stretched(STRETCH);
+        let hurried = if hang { self.runner.patience().clone() } else { patience.clone() };
         let mut found = None;
         let mut extreme = extreme;
-        while extreme.measure() >= least {
-            if self.is_over_in(patience.plain()) {
-                return Ok(found.is_none().then_some(Confirmed::OutOfTime));
-            }
+        while extreme.measure() >= least && !self.is_over_in(hurried.plain()) {
             let probe = extreme.request(self.era, case.seed);
             let wanted = self.id(&probe, charge);
-            match self.try_fresh(&probe, &wanted, &patience).await? {
-                Some(charge) => found = Some((extreme, probe, wanted, charge)),
+            match self.try_fresh(&probe, &wanted, &hurried).await? {
+                Some(_) => found = Some((extreme, probe, wanted)),
                 None => break,
             }
             extreme = extreme.halved();
         }
-        let Some((extreme, probe, wanted, mut charge)) = found else { return Ok(None) };
-        let again = self.try_fresh(&probe, &wanted, &patience).await?;
-        let reproduced = Reproduced { k: 1 + u32::from(again.is_some()), n: TRIES };
-        charge.message = format!("{} to a request of {extreme}, whatever it asks for", charge.message);
-        Ok(Some(Confirmed::Finding { charge: Box::new(charge), case: probe, reproduced }))
+        let Some((extreme, probe, wanted)) = found else { return Ok(None) };
+        match self.try_often(&probe, &wanted, &patience, hang).await? {
+            Tried::OutOfTime => Ok(Some(Confirmed::OutOfTime)),
+            Tried::Done { reproduced, proven: Some(mut charge), .. } => {
+                charge.message =
+                    format!("{} to a request of {extreme}, whatever it asks for", charge.message);
+                Ok(Some(Confirmed::Finding { charge, case: probe, reproduced }))
+            }
+            Tried::Done { .. } => Ok(None),
+        }
     }
 
     /// Whether the time is up, or will be before this has passed.

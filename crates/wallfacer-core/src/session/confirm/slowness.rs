@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::smaller::with_arguments;
-use super::{Inquiry, STRETCH};
+use super::{Confirmed, Inquiry};
 use crate::catalogue::Tool;
 use crate::observe::{Answer, observe};
 use crate::plan::Case;
@@ -13,14 +13,22 @@ use crate::wire::ConnectError;
 
 /// An answer that takes less is too quick to tell growth from noise.
 const MEASURABLE: Duration = Duration::from_millis(150);
+/// What takes so many times as long once the size is doubled does not merely grow.
+const FAR: u32 = 4;
 /// Numbers and texts of one call that are varied to find out what makes it slow.
 const MAX_PLACES: usize = 6;
 /// What a number that was left out is taken to be at most.
 const ASSUMED: u64 = 64;
 
 impl Inquiry<'_> {
+    /// Says of a call that seems to hang that it only takes long, where a smaller one shows it.
+    pub async fn is_slow(&mut self, case: &Case) -> Result<Option<Confirmed>, ConnectError> {
+        let place = self.slows_with(case).await?;
+        Ok(place.map(|place| Confirmed::Slow(format!("the time that it takes grows with `{place}`"))))
+    }
+
     /// The argument whose size the time of a call grows with, if there is one.
-    pub(super) async fn slows_with(&mut self, case: &Case) -> Result<Option<String>, ConnectError> {
+    async fn slows_with(&mut self, case: &Case) -> Result<Option<String>, ConnectError> {
         let Some(arguments) = case.arguments().cloned() else { return Ok(None) };
         let patience = self.runner.patience().plain();
         for (pointer, size) in sizes(&arguments, self.tool).into_iter().take(MAX_PLACES) {
@@ -29,8 +37,10 @@ impl Inquiry<'_> {
                 match self.time(case, &arguments, &pointer, small).await? {
                     Some(time) if time >= MEASURABLE => {
                         let double = self.time(case, &arguments, &pointer, small * 2).await?;
+                        // Without an answer it may have grown beyond the limit, but not from next to nothing.
+                        let beyond = time * FAR >= patience;
                         let grows =
-                            double.is_none_or(|double| double.as_secs_f64() > 1.4 * time.as_secs_f64());
+                            double.map_or(beyond, |double| double.as_secs_f64() > 1.4 * time.as_secs_f64());
                         if grows {
                             return Ok(Some(pointer));
                         }
@@ -61,7 +71,7 @@ impl Inquiry<'_> {
             Some(place) => *place = Value::from(size),
             None => arguments[pointer.trim_start_matches('/')] = Value::from(size),
         }
-        let patience = self.runner.patience().stretched(STRETCH);
+        let patience = self.runner.patience().clone();
         let recording = self.runner.perform(&with_arguments(case, arguments), &patience).await?;
         let seen = observe(&recording);
         let answered =

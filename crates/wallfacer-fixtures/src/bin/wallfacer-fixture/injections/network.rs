@@ -7,25 +7,35 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::answer::Answer;
-use crate::scenes::{Call, Scene, Tool, failed, said};
+use crate::scenes::{Scene, Tool, failed, said};
 
 const PATIENCE: Duration = Duration::from_secs(2);
 /// What of a page is read.
 const MAX_PAGE: u64 = 4 << 10;
 
 pub fn scene(name: &str) -> Option<Scene> {
-    if name != "request-to-inner-address" {
-        return None;
-    }
-    let tool =
-        Tool::new("fetch_page", "Fetches a page.", json!({"url": {"type": "string"}}), &["url"], |call| {
-            fetch(call, |address| !is_inner(address.ip().to_canonical()))
-        });
-    Some(Scene::around(tool.except(|_| true, |call| fetch(call, |_| true))))
+    let tool = match name {
+        "request-to-inner-address" => {
+            let fields = json!({"url": {"type": "string"}});
+            let tool = Tool::new("fetch_page", "Fetches a page.", fields, &["url"], |call| {
+                fetch(call.text("url"), is_outer)
+            });
+            tool.except(|_| true, |call| fetch(call.text("url"), |_| true))
+        }
+        "request-by-declaration" => {
+            let fields = json!({"data": {"type": "string", "format": "uri"}});
+            let tool = Tool::new("pack", "Makes something smaller.", fields, &["data"], |call| {
+                fetch(call.text("data"), is_outer)
+            });
+            tool.except(|_| true, |call| fetch(call.text("data"), |_| true))
+        }
+        _ => return None,
+    };
+    Some(Scene::around(tool))
 }
 
-fn fetch(call: &Call, allowed: fn(&SocketAddr) -> bool) -> Answer {
-    let Some(host) = call.text("url").strip_prefix("http://").and_then(|rest| rest.split('/').next()) else {
+fn fetch(address: &str, allowed: fn(&SocketAddr) -> bool) -> Answer {
+    let Some(host) = address.strip_prefix("http://").and_then(|rest| rest.split('/').next()) else {
         return failed("this is no address");
     };
     let host = if host.contains(':') { host.to_owned() } else { format!("{host}:80") };
@@ -44,6 +54,10 @@ fn load(address: &SocketAddr) -> Answer {
         stream.take(MAX_PAGE).read_to_string(&mut page)
     });
     loaded.map_or_else(|error| failed(&error.to_string()), |_| said(&page))
+}
+
+fn is_outer(address: &SocketAddr) -> bool {
+    !is_inner(address.ip().to_canonical())
 }
 
 /// Addresses that only this machine or its network can reach.
