@@ -9,6 +9,8 @@ use wallfacer_process::trace::{Access, Address, Event, Kind, Location, Outcome};
 const MAX_WORD: usize = 160;
 /// Arguments of a program that are shown.
 const MAX_WORDS: usize = 12;
+/// What the kernel says of a connection that is begun by a program which does not wait for it.
+const IN_PROGRESS: i32 = 115;
 
 /// The files that it names.
 pub fn paths(kind: &Kind) -> Vec<PathBuf> {
@@ -49,6 +51,7 @@ pub fn line(event: &Event) -> String {
     };
     match event.outcome {
         Outcome::Done(_) => what,
+        Outcome::Failed(IN_PROGRESS) => format!("{what}, without waiting for it"),
         Outcome::Failed(error) => format!("{what} failed with error {error}"),
         Outcome::Refused(_) => format!("{what} was refused by the sandbox"),
         Outcome::Unfinished => format!("{what} was not finished"),

@@ -91,7 +91,8 @@ impl Campaign<'_> {
         self.perform(&quick, self.curfew(), field, planner.as_deref_mut())?;
         let begun = Instant::now();
         // Where everything is slow, nothing else waits for it.
-        let share = if quick.is_empty() { self.window.end() } else { self.window.slow_until(self.call_time) };
+        let all = self.chosen.iter().all(|tool| self.slow.contains(&Subject::Tool(tool.name.clone())));
+        let share = if all { self.window.end() } else { self.window.slow_until(self.call_time) };
         let curfew = self.curfew().zip(share).map(|(curfew, until)| curfew.at_latest(until));
         self.perform(&slow, curfew, field, planner)?;
         self.window.spend_on_slow(begun.elapsed());
