@@ -122,10 +122,8 @@ fn a_connection_counts_where_a_datagram_that_is_never_sent_does_not() {
 
 #[test]
 fn a_connection_that_is_not_waited_for_is_not_said_to_have_failed() {
-    let begun = |error| Event {
-        outcome: Outcome::Failed(error),
-        ..connect("127.0.0.1:2000", Transport::Stream)
-    };
+    let begun =
+        |error| Event { outcome: Outcome::Failed(error), ..connect("127.0.0.1:2000", Transport::Stream) };
     assert_eq!(line(&begun(115)), "connect(127.0.0.1:2000), without waiting for it");
     assert_eq!(line(&begun(111)), "connect(127.0.0.1:2000) failed with error 111");
 }
