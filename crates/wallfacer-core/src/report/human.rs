@@ -7,7 +7,7 @@ use super::Report;
 use super::look::{Look, Tone};
 use super::sent::sent;
 use crate::findings::Finding;
-use crate::summary::{Conclusion, Run, ToolSummary};
+use crate::summary::{Conclusion, Note, Run, ToolSummary};
 use crate::target::Severity;
 use crate::wire::shortened;
 use crate::world::Standing;
@@ -24,6 +24,8 @@ const LAST_LINES: usize = 5;
 /// Widths at which server text is cut.
 const NAME: usize = 60;
 const TEXT: usize = 400;
+/// Tools that are named in one line; of more, one is.
+const MANY_TOOLS: usize = 8;
 const TOOL_COLUMN: usize = 28;
 /// What stands before the text of a finding, and before its value.
 const INDENT: usize = 3;
@@ -55,13 +57,7 @@ pub fn human(report: &Report<'_>, look: Look) -> String {
         run.stale.iter().map(|stale| format!("{} {}", stale.id, shortened(&stale.about, TEXT))),
     );
     page.exercised(run);
-    page.lines(
-        "Worth knowing",
-        run.notes.iter().map(|note| match &note.tool {
-            Some(tool) => format!("{}: {}", shortened(tool, NAME), shortened(&note.text, TEXT)),
-            None => shortened(&note.text, TEXT),
-        }),
-    );
+    page.lines("Worth knowing", noted(&run.notes).into_iter());
     page.lines(
         "Not tested",
         run.not_tested
@@ -69,6 +65,27 @@ pub fn human(report: &Report<'_>, look: Look) -> String {
             .map(|not| format!("{}: {}", shortened(&not.what, NAME), shortened(&not.why, TEXT))),
     );
     page.out
+}
+
+/// One line for each thing that is worth knowing, with all tools that it is true of, in the order in which they came.
+fn noted(notes: &[Note]) -> Vec<String> {
+    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+    for Note { tool, text } in notes {
+        let tools = match told.iter().position(|(known, _)| known == text) {
+            Some(place) => &mut told[place].1,
+            None => {
+                told.push((text, Vec::new()));
+                &mut told.last_mut().expect("just added").1
+            }
+        };
+        tools.extend(tool.as_ref().map(|tool| shortened(tool, NAME)));
+    }
+    let line = |(text, tools): (&str, Vec<String>)| match (tools.len(), shortened(text, TEXT)) {
+        (0, text) => text,
+        (1..=MANY_TOOLS, text) => format!("{}: {text}", tools.join(", ")),
+        (count, text) => format!("{} and {} other tools: {text}", tools[0], count - 1),
+    };
+    told.into_iter().map(line).collect()
 }
 
 struct Page {

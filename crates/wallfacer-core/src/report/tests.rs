@@ -82,6 +82,18 @@ fn colours_only_add_to_the_text() {
 }
 
 #[test]
+fn what_is_true_of_many_tools_is_told_once() {
+    let note = |tool: &str| Note { tool: Some(tool.to_owned()), text: "it wrote `/a`".to_owned() };
+    let mut run = run(Vec::new());
+    run.notes = vec![note("add"), Note { tool: None, text: "hello".to_owned() }, note("remove")];
+    let shown = human(&report(&run), Look::PLAIN);
+    assert!(shown.contains("- add, remove: it wrote `/a`\n  - hello\n"), "{shown}");
+    run.notes = (0..12).map(|number| note(&format!("tool{number}"))).collect();
+    let shown = human(&report(&run), Look::PLAIN);
+    assert!(shown.contains("- tool0 and 11 other tools: it wrote `/a`\n"), "{shown}");
+}
+
+#[test]
 fn what_a_run_means_depends_on_what_was_found_accepted_and_tested() {
     let concluded = |run: &Run| run.conclusion(Severity::Medium);
     assert_eq!(concluded(&broken()), Conclusion::Broken);
