@@ -38,6 +38,12 @@ impl Patience {
         Patience { timeouts: self.timeouts.clone(), stretch, hurry: None, until: self.until }
     }
 
+    /// What tells whether a smaller call is quicker: a hurried look, or more than the time that somebody chose, for what
+    /// was chosen may be just what the smallest call takes.
+    pub fn for_smaller(&self) -> Patience {
+        if self.hurry.is_some() { self.clone() } else { self.stretched(2) }
+    }
+
     /// This much for every request, where it is all that a rule allows.
     pub fn at_most(&self, time: Duration) -> Patience {
         let timeouts = Timeouts { call: time, per_tool: Default::default(), ..self.timeouts.clone() };
@@ -77,6 +83,14 @@ mod tests {
         let patience = Patience::new(Timeouts::default()).at_first_sight();
         assert_eq!(patience.plain(), FIRST_SIGHT);
         assert_eq!(patience.stretched(2).plain(), Timeouts::default().call * 2);
+    }
+
+    #[test]
+    fn a_smaller_call_has_more_time_than_a_short_limit_leaves() {
+        let call = Duration::from_secs(1);
+        let short = Patience::new(Timeouts { call, ..Timeouts::default() }).at_first_sight();
+        assert_eq!(short.for_smaller().plain(), call * 2);
+        assert_eq!(Patience::new(Timeouts::default()).at_first_sight().for_smaller().plain(), FIRST_SIGHT);
     }
 
     #[test]

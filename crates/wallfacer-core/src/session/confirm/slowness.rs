@@ -30,7 +30,7 @@ impl Inquiry<'_> {
     /// The argument whose size the time of a call grows with, if there is one.
     async fn slows_with(&mut self, case: &Case) -> Result<Option<String>, ConnectError> {
         let Some(arguments) = case.arguments().cloned() else { return Ok(None) };
-        let patience = self.runner.patience().plain();
+        let patience = self.runner.patience().for_smaller().plain();
         for (pointer, size) in sizes(&arguments, self.tool).into_iter().take(MAX_PLACES) {
             let mut small = 1;
             while small < size && !self.is_over_in(patience) {
@@ -71,7 +71,7 @@ impl Inquiry<'_> {
             Some(place) => *place = Value::from(size),
             None => arguments[pointer.trim_start_matches('/')] = Value::from(size),
         }
-        let patience = self.runner.patience().clone();
+        let patience = self.runner.patience().for_smaller();
         let recording = self.runner.perform(&with_arguments(case, arguments), &patience).await?;
         let seen = observe(&recording);
         let answered =
