@@ -154,6 +154,7 @@ static FLAWS: &[Flaw] = &[
         &[accepts("choose_volume")],
     ),
     flaw("coerces-numbers", "Takes \"5\" for 5: worth a note.", &[]),
+    flaw("null-for-left-out", "Takes null for an argument that may be left out: as good as that.", &[]),
     // Resources, prompts, completion.
     flaw(
         "crash-on-unknown-uri",

@@ -23,7 +23,7 @@ impl Check for RefusesInvalid {
             return Verdict::Holds;
         };
         let accepted = seen.steps.last().is_some_and(|step| step.answer == Answer::Completed);
-        if !accepted || is_tolerable(case, at, rule) || !is_forbidden(case, tool, context) {
+        if !accepted || is_tolerable(case, at, rule) || !is_forbidden(case, at, tool, context) {
             return Verdict::Holds;
         }
         let place = if at.is_empty() { "the arguments" } else { at };
@@ -34,13 +34,28 @@ impl Check for RefusesInvalid {
 }
 
 /// Whether the schema forbids what was sent. A case that is made smaller may have become a welcome one.
-fn is_forbidden(case: &Case, tool: &str, context: &Context) -> bool {
+fn is_forbidden(case: &Case, at: &str, tool: &str, context: &Context) -> bool {
     let declared = context.tools.get(tool).and_then(|facts| facts.listed.get("inputSchema"));
     let schema = declared.and_then(|declared| Schema::compile(declared).ok());
     match (schema, case.arguments()) {
-        (Some(schema), Some(arguments)) => !schema.violations(arguments).is_empty(),
+        (Some(schema), Some(arguments)) => forbids(&schema, arguments, at),
         _ => false,
     }
+}
+
+/// What is null where it may be left out is as good as left out.
+fn forbids(schema: &Schema, arguments: &Value, at: &str) -> bool {
+    let refuses = |arguments: &Value| !schema.violations(arguments).is_empty();
+    refuses(arguments) && without_null(arguments, at).is_none_or(|rest| refuses(&rest))
+}
+
+/// The arguments without the member at this place, where that is null.
+fn without_null(arguments: &Value, at: &str) -> Option<Value> {
+    arguments.pointer(at).filter(|given| given.is_null())?;
+    let (object, name) = at.rsplit_once('/')?;
+    let mut rest = arguments.clone();
+    rest.pointer_mut(object)?.as_object_mut()?.remove(&name.replace("~1", "/").replace("~0", "~"))?;
+    Some(rest)
 }
 
 /// A format is an annotation unless a schema says otherwise, much code rightly reads `"5"` as 5 and 5 as `"5"`, and
@@ -56,4 +71,26 @@ fn is_tolerable(case: &Case, at: &str, rule: &str) -> bool {
     };
     let absent = at.is_empty() && given.is_none_or(Value::is_null);
     rule == "format" || rule == "type" && (coerced || absent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn null_is_as_good_as_left_out_only_where_it_may_be_left_out() {
+        let inner = json!({"type": "object", "properties": {"a/b": {"type": "string"}}});
+        let schema = json!({
+            "type": "object",
+            "properties": {"level": {"type": "integer"}, "note": {"type": "string"}, "inner": inner},
+            "required": ["level"],
+        });
+        let schema = Schema::compile(&schema).unwrap();
+        assert!(!forbids(&schema, &json!({"level": 1, "note": null}), "/note"));
+        assert!(!forbids(&schema, &json!({"level": 1, "inner": {"a/b": null}}), "/inner/a~1b"));
+        assert!(forbids(&schema, &json!({"level": null}), "/level"));
+        assert!(forbids(&schema, &json!({"level": 1, "note": 5}), "/note"));
+        assert!(forbids(&schema, &json!({"level": "x", "note": null}), "/note"));
+    }
 }

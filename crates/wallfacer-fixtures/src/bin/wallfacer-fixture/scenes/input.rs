@@ -10,6 +10,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "ignores-required" => sort_item(Entry::Ignores("required")),
         "ignores-additional-properties" => choose_volume(Entry::Ignores("additionalProperties")),
         "coerces-numbers" => choose_volume(Entry::Coerces),
+        "null-for-left-out" => choose_balance(),
         _ => return None,
     })
 }
@@ -19,6 +20,13 @@ fn choose_volume(entry: Entry) -> Scene {
     let tool =
         Tool::new("choose_volume", "Chooses how loud it is.", arguments, &["level"], |_| said("chosen"));
     Scene::around(tool.entry(entry))
+}
+
+fn choose_balance() -> Scene {
+    let arguments = json!({"level": {"type": "integer"}, "balance": {"type": "integer"}});
+    let about = "Chooses how loud it is, and where.";
+    let tool = Tool::new("choose_balance", about, arguments, &["level"], |_| said("chosen"));
+    Scene::around(tool.entry(Entry::NullForAbsent))
 }
 
 fn sort_item(entry: Entry) -> Scene {

@@ -61,6 +61,8 @@ pub enum Entry {
     Ignores(&'static str),
     /// A text that looks like a number is taken for one.
     Coerces,
+    /// What is null is taken for left out.
+    NullForAbsent,
     /// Nothing is looked at.
     Anything,
 }
@@ -139,6 +141,13 @@ impl Entry {
             Entry::Strict | Entry::ByCode => validate(schema, &arguments)?,
             Entry::Anything => {}
             Entry::Ignores(keyword) => validate(&without(schema, keyword), &arguments)?,
+            Entry::NullForAbsent => {
+                arguments
+                    .as_object_mut()
+                    .into_iter()
+                    .for_each(|members| members.retain(|_, each| !each.is_null()));
+                validate(schema, &arguments)?;
+            }
             Entry::Coerces => {
                 for argument in arguments.as_object_mut().into_iter().flat_map(Map::values_mut) {
                     if let Some(number) = argument.as_str().and_then(|text| text.parse::<i64>().ok()) {
