@@ -10,7 +10,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "ignores-required" => sort_item(Entry::Ignores("required")),
         "ignores-additional-properties" => choose_volume(Entry::Ignores("additionalProperties")),
         "coerces-numbers" => choose_volume(Entry::Coerces),
-        "null-for-left-out" => choose_balance(),
+        "null-for-left-out" => choose_size(),
         _ => return None,
     })
 }
@@ -22,10 +22,10 @@ fn choose_volume(entry: Entry) -> Scene {
     Scene::around(tool.entry(entry))
 }
 
-fn choose_balance() -> Scene {
-    let arguments = json!({"level": {"type": "integer"}, "balance": {"type": "integer"}});
-    let about = "Chooses how loud it is, and where.";
-    let tool = Tool::new("choose_balance", about, arguments, &["level"], |_| said("chosen"));
+fn choose_size() -> Scene {
+    let arguments = json!({"level": {"type": "integer"}, "size": {"type": "integer"}});
+    let about = "Chooses how loud it is, and how large.";
+    let tool = Tool::new("choose_size", about, arguments, &["level"], |_| said("chosen"));
     Scene::around(tool.entry(Entry::NullForAbsent))
 }
 
