@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use wallfacer_core::target::is_secret_name;
+use wallfacer_core::target::{is_secret_name, secret_values};
 
 /// A variable by its name, where it is set and is text.
 pub fn variable(name: &str) -> Option<String> {
@@ -17,11 +17,27 @@ pub fn all() -> BTreeMap<OsString, OsString> {
     std::env::vars_os().collect()
 }
 
-/// Values of variables whose names say that they are secret: they must not come back in anything we write.
+/// Values that must not come back in anything we write.
 pub fn secrets() -> BTreeSet<String> {
-    let named = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    named_secrets().into_values().collect()
+}
+
+/// The same by the variables that hold them: those that are secret by their names or their make. A variable that holds
+/// several has a number behind its name.
+pub fn named_secrets() -> BTreeMap<String, String> {
+    let texts = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let is_secret = |name: &str| is_secret_name(name) || name.starts_with("WALLFACER_REPLAY_");
-    named.filter(|(name, _)| is_secret(name)).filter_map(|(_, value)| value.into_string().ok()).collect()
+    let mut secrets = BTreeMap::new();
+    for (name, value) in texts {
+        for (number, part) in secret_values(&name, &value).into_iter().enumerate() {
+            secrets.insert(format!("{name}_{}", number + 1), part);
+        }
+        if is_secret(&name) {
+            secrets.insert(name, value);
+        }
+    }
+    secrets
 }
 
 pub fn home() -> Option<PathBuf> {
@@ -32,4 +48,12 @@ pub fn home() -> Option<PathBuf> {
 pub fn state_directory() -> Option<PathBuf> {
     let set = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     set.or_else(|| home().map(|home| home.join(".local/state")))
+}
+
+/// Whether whoever started us wants a signal to be ignored; where that cannot be told, it is not.
+pub fn ignores_signal(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    ignored & (1 << (signal - 1)) != 0
 }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+use wallfacer_core::findings::Redaction;
 use wallfacer_core::target::{ConfigError, TargetError};
 use wallfacer_core::wire::ConnectError;
 
@@ -21,11 +22,16 @@ pub enum Exit {
     NotTested = 3,
     /// Our own fault.
     OurFault = 4,
+    /// The server could not be tested, because it does not start in the sandbox; its user may run it without.
+    NotInSandbox,
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
+        ExitCode::from(match exit {
+            Exit::NotInSandbox => Exit::NotTested as u8,
+            other => other as u8,
+        })
     }
 }
 
@@ -37,6 +43,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The same without secrets.
+    pub fn redacted(self, redaction: &Redaction) -> Failure {
+        Failure { message: redaction.of(&self.message), ..self }
+    }
+
     pub fn usage(error: &dyn Error) -> Failure {
         Failure { exit: Exit::Usage, message: sentence(error) }
     }
@@ -71,6 +82,7 @@ impl From<ConnectError> for Failure {
         let exit = match error {
             // A bad URL or header is the user's to mend, not the server's.
             ConnectError::Setup(_) => Exit::Usage,
+            _ if error.may_do_without_sandbox() => Exit::NotInSandbox,
             _ => Exit::NotTested,
         };
         Failure { exit, message: sentence(&error) }

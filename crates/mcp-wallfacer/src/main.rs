@@ -5,6 +5,7 @@ mod demo;
 mod environment;
 mod exit;
 mod init;
+mod interruption;
 mod terminal;
 
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
-//! Text in, the two standard streams out: reports on stdout, everything else on stderr.
+//! Writes to the two standard streams: reports to stdout, everything else to stderr, where nothing that a server said acts.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::time::Duration;
 
 use clap::builder::Styles;
@@ -8,9 +8,13 @@ use clap::builder::styling::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::report::Look;
+use wallfacer_text::{page, shortened};
 
 use crate::environment;
 use crate::exit::{Exit, Failure};
+
+/// What is read of an answer.
+const LONGEST_ANSWER: u64 = 100;
 
 /// Prints a report. Somebody who stops reading early (`| head`) is no failure.
 pub fn print(text: &str) -> io::Result<()> {
@@ -33,10 +37,24 @@ pub fn note(text: &str) {
     say("note:", Styles::styled().get_header(), text);
 }
 
+/// Whether somebody sits there who can be asked.
+pub fn is_attended() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks, and takes anything but a yes for a no.
+pub fn ask(question: &str) -> bool {
+    let mut out = io::stderr().lock();
+    let asked = write!(out, "{question} [y/N] ").and_then(|()| out.flush());
+    let mut answer = String::new();
+    let heard = asked.and_then(|()| io::stdin().lock().take(LONGEST_ANSWER).read_line(&mut answer));
+    heard.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
 /// In the colours of the messages about usage, where those have some.
 fn say(kind: &str, style: &Style, text: &str) {
     let style = if io::stderr().is_terminal() && wants_colours() { *style } else { Style::new() };
-    let _nobody_to_tell = writeln!(io::stderr().lock(), "{style}{kind}{style:#} {text}");
+    let _nobody_to_tell = writeln!(io::stderr().lock(), "{style}{kind}{style:#} {}", page(text, &[]));
 }
 
 fn wants_colours() -> bool {
@@ -51,6 +69,9 @@ pub fn look() -> Look {
         None => Look::PLAIN,
     }
 }
+
+/// What of a name has room on the line that shows what goes on.
+const PLACE: usize = 60;
 
 /// Shows what goes on, where a person is watching.
 #[derive(Debug)]
@@ -83,11 +104,13 @@ impl Listener for Progress {
                 self.bar.set_message(format!("measuring {round}/{rounds}"));
             }
             Event::RoundBegun { phase, cases } => self.bar.set_message(format!("{phase}: {cases} cases")),
-            Event::RoundDone { phase, calls, suspicions } => {
+            Event::RoundDone { phase, calls, suspicions, .. } => {
                 self.bar
                     .set_message(format!("{phase} done, {calls} calls so far, looking into {suspicions}"));
             }
-            Event::FindingMade { kind, place, .. } => self.bar.set_message(format!("{kind} in {place}")),
+            Event::FindingMade { kind, place, .. } => {
+                self.bar.set_message(format!("{kind} in {}", shortened(place, PLACE)));
+            }
             // Others may follow: the line is cleared when the last listener goes.
             Event::Closed { .. } => {}
         }

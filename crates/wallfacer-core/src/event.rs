@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::findings::{Finding, FindingId};
 use crate::target::Shown;
+use crate::wire::Server;
 
 /// One thing that happened.
 #[derive(Debug, Clone, Serialize)]
@@ -18,6 +19,8 @@ pub enum Event<'a> {
         protocol: &'a str,
         era: &'a str,
         startup_ms: u64,
+        #[serde(skip)]
+        server: &'a Server,
     },
     /// One of the server's lists has been read.
     Listed {
@@ -41,6 +44,9 @@ pub enum Event<'a> {
         /// All calls of the run so far.
         calls: u64,
         suspicions: usize,
+        /// What is suspected, in words.
+        #[serde(skip)]
+        suspected: &'a [String],
     },
     /// A bug is proven.
     FindingMade {

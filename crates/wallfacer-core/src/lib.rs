@@ -4,6 +4,10 @@
 
 pub mod place;
 
+pub mod repository;
+
+pub mod stop;
+
 pub mod target;
 
 pub mod world;

@@ -37,7 +37,8 @@ impl<W: Write> Log<W> {
 
     fn write(&mut self, event: &Event<'_>) -> std::io::Result<()> {
         let line = Line { at_ms: self.opened.elapsed().as_millis() as u64, event };
-        serde_json::to_writer(&mut self.out, &line)?;
+        let line = wallfacer_text::json(&serde_json::to_string(&line)?);
+        self.out.write_all(line.as_bytes())?;
         self.out.write_all(b"\n")?;
         self.out.flush()
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::catalogue::Catalogue;
 use crate::findings::{Baseline, Finding, merge};
 use crate::lock::{Direction, Lock, compare, drift};
 use crate::observe::{Answer, Examination};
@@ -41,6 +42,8 @@ pub struct Run {
     pub not_tested: Vec<NotTested>,
     /// Whether time ran out before the plan did.
     pub out_of_time: bool,
+    /// Whether a signal ended it before that.
+    pub interrupted: bool,
     /// Rules and sequences that something was said of.
     pub rules_judged: u64,
     /// Why nothing is known although calls were made.
@@ -77,6 +80,8 @@ pub enum Conclusion {
     Broken,
     /// Nothing grave, but the baseline accepts what is not there any more.
     Stale,
+    /// Nothing grave so far, and a signal ended the run before it was done.
+    Interrupted,
     /// Nothing that the server offers was called, so nothing is known.
     NotTested,
     /// Nothing at or above the threshold in what was tested.
@@ -148,6 +153,12 @@ pub struct NotTested {
 }
 
 impl NotTested {
+    /// The tools that are beyond what is taken in of a list.
+    pub fn cut(catalogue: &Catalogue) -> Option<NotTested> {
+        let why = catalogue.tools.cut("tools")?;
+        Some(NotTested { what: "the other tools".to_owned(), why })
+    }
+
     /// A tool that takes no plain call.
     pub fn only_as_task(tool: &str) -> NotTested {
         let why = "it works only as a task (`taskSupport: required`), and only plain calls are made: they \
@@ -213,6 +224,7 @@ impl Run {
             notes: Vec::new(),
             not_tested: Vec::new(),
             out_of_time: false,
+            interrupted: false,
             rules_judged: 0,
             in_vain: None,
             locked: None,
@@ -245,6 +257,7 @@ impl Run {
             notes: fuzzed.notes,
             not_tested: fuzzed.not_tested,
             out_of_time: fuzzed.out_of_time,
+            interrupted: false,
             rules_judged: fuzzed.rules_judged,
             in_vain: None,
             locked: None,
@@ -340,6 +353,16 @@ impl Run {
         self.stale.extend(stale.map(|(id, entry)| Stale { id: id.to_string(), about: entry.about.clone() }));
     }
 
+    /// Says that a signal ended the run; what it left undone is not tested, whatever else was told of it.
+    pub fn interrupt(&mut self) {
+        self.interrupted = true;
+        let why = "the run was interrupted".to_owned();
+        let rest = NotTested { what: "the rest of the plan".to_owned(), why };
+        if !self.not_tested.contains(&rest) {
+            self.not_tested.push(rest);
+        }
+    }
+
     /// The day on which the run began.
     pub fn day(&self) -> &str {
         self.started.split('T').next().unwrap_or_default()
@@ -355,6 +378,8 @@ impl Run {
     pub fn conclusion(&self, threshold: Severity) -> Conclusion {
         if self.findings.iter().any(|finding| finding.severity >= threshold) {
             Conclusion::Broken
+        } else if self.interrupted {
+            Conclusion::Interrupted
         } else if !self.has_tested() {
             Conclusion::NotTested
         // What was not looked for may still be there.

@@ -175,6 +175,7 @@ fn run(connector: Connector) -> Behaved {
         destructive: Destructive::default(),
         budget: None,
         noise: Vec::new(),
+        stop: Default::default(),
     };
     behave(connector, &options, &mut |_, _| {}, &mut Deaf).unwrap()
 }

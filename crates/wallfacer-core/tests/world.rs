@@ -6,18 +6,20 @@ mod common;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use wallfacer_core::catalogue::discover;
 use wallfacer_core::plan::Step;
 use wallfacer_core::run::{Life, Patience, Taken};
-use wallfacer_core::target::{Command, Confine, Net, Protocol, Reach, Required, Target, Timeouts, Version};
+use wallfacer_core::target::{
+    Command, Confine, Endpoint, EndpointKind, Net, Protocol, Reach, Required, Target, Timeouts, Version,
+};
 use wallfacer_core::wire::{ConnectError, Connector, HeaderParams, Outcome};
-use wallfacer_core::world::Traced;
+use wallfacer_core::world::{Lack, Traced};
 use wallfacer_fixtures::Transport;
 use wallfacer_process::Rung;
-use wallfacer_process::jail::Effect;
+use wallfacer_process::jail::{Effect, Plant};
 use wallfacer_process::trace::Kind;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -262,7 +264,7 @@ fn what_must_be_had_and_cannot_is_told_before_anything_is_started() {
 }
 
 #[test]
-fn what_a_launcher_needs_is_fetched_outside_and_is_there_inside() {
+fn what_a_launcher_needs_is_fetched_before_and_the_server_finds_it_and_cannot_change_it() {
     let place = Place::new();
     for name in ["bin", "home/.npm"] {
         std::fs::create_dir(place.path(name)).unwrap();
@@ -270,59 +272,110 @@ fn what_a_launcher_needs_is_fetched_outside_and_is_there_inside() {
     let npx = place.path("bin/npx");
     let server = wallfacer_fixtures::server();
     let script = format!(
-        "#!/bin/sh\ncase \"$*\" in\n'--yes --ignore-scripts --package=pkg@1 node -e 0') touch ~/.npm/pkg;;\n\
-         '-y pkg@1') test \"$npm_config_offline\" && test -e ~/.npm/pkg && exec {} correct;;\nesac\n",
+        "#!/bin/sh\ncase \"$*\" in\n*'--package=pkg@1 -c :') mkdir -p \"$npm_config_cache\" ~/.npm\n\
+         echo once >> \"$npm_config_cache/pkg\"; touch ~/.npm/pkg;;\n\
+         '-y pkg@1') test \"$npm_config_offline\" && echo twice >> \"$npm_config_cache/pkg\" && exec {} correct;;\n\
+         esac\n",
         server.display()
     );
     std::fs::write(&npx, script).unwrap();
     std::fs::set_permissions(&npx, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut connector = place.connector(Reach::Command(Command::new(&npx, ["-y", "pkg@1"])));
-    common::wait_for(async {
-        let (connection, _) = connector.open().await.unwrap_or_else(|error| panic!("{error}"));
-        assert!(connection.standing().remarks.is_empty(), "{:?}", connection.standing());
-    });
-    assert!(place.path("home/.npm/pkg").exists());
+    let open = |version: &str| {
+        let mut connector = place.connector(Reach::Command(Command::new(&npx, ["-y", version])));
+        common::wait_for(async {
+            let (connection, _) = connector.open().await.unwrap_or_else(|error| panic!("{error}"));
+            assert!(connection.standing().remarks.is_empty(), "{:?}", connection.standing());
+        });
+    };
+    // The second time it was just now, and is not fetched again.
+    for _ in 0..2 {
+        open("pkg@1");
+        let stores = std::fs::read_dir(place.path("home/.cache/wallfacer/fetched")).unwrap();
+        let stores: Vec<_> = stores.map(|store| store.unwrap().path().join("cache/npm/pkg")).collect();
+        let fetched = stores.iter().map(|file| std::fs::read_to_string(file).unwrap());
+        assert_eq!(fetched.collect::<Vec<_>>(), ["once\n"]);
+    }
+    assert!(!place.path("home/.npm/pkg").exists(), "the user's own cache is not written");
+}
+
+/// What a server that is a shell script lacks in the sandbox, where it does not start.
+fn lacks(place: &Place, script: &str, change: impl FnOnce(&mut Target)) -> Vec<Lack> {
+    let mut target = Target::new(Reach::Command(Command::new("sh", ["-c", script])));
+    target.sandbox.confine = Confine::Auto;
+    target.timeouts.startup = PATIENCE;
+    change(&mut target);
+    match common::wait_for(place.of(target).open()) {
+        Err(ConnectError::NotInSandbox { sought, .. }) if sought.watched => sought.lacks,
+        other => panic!("{:?}", other.map(|(_, server)| server)),
+    }
 }
 
 #[test]
-fn a_server_that_does_not_start_in_the_sandbox_runs_without_and_that_is_told() {
+fn a_server_that_does_not_start_in_the_sandbox_is_not_run_without() {
     let place = Place::new();
-    let script =
-        format!("test -e ~/.netrc && exit 7; exec {} correct", wallfacer_fixtures::server().display());
+    let mark = place.path("work/outside");
+    let script = format!("test -e ~/.netrc && exit 7; touch {}", mark.display());
+    for (confine, chooses) in [(Confine::Auto, true), (Confine::Require, false)] {
+        let mut target = Target::new(Reach::Command(Command::new("sh", ["-c", &script])));
+        target.sandbox.confine = confine;
+        let error = common::wait_for(place.of(target).open()).unwrap_err();
+        assert!(matches!(error.failure(), ConnectError::Exited { .. }), "{error}");
+        assert!(
+            matches!(error, ConnectError::NotInSandbox { may_do_without, .. } if may_do_without == chooses)
+        );
+        assert!(!mark.exists());
+    }
+}
+
+/// Runs a test of this file again, on a machine that is made to lack something. True in there.
+fn again_without(lack: &str, test: &str) -> bool {
+    const INSIDE: &str = "WALLFACER_TEST_INSIDE";
+    if common::environment().contains_key(std::ffi::OsStr::new(INSIDE)) {
+        return true;
+    }
+    let mut command = std::process::Command::new(wallfacer_fixtures::lacks());
+    command.arg(lack).arg(std::env::current_exe().unwrap()).args(["--exact", test]).env(INSIDE, "1");
+    let done = command.output().unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success() && said.contains("1 passed"), "{said}");
+    false
+}
+
+#[test]
+fn a_server_for_which_no_sandbox_can_be_made_is_not_started_where_others_have_one() {
+    const THIS: &str = "a_server_for_which_no_sandbox_can_be_made_is_not_started_where_others_have_one";
+    if !again_without("landlock", THIS) {
+        return;
+    }
+    let place = Place::new();
+    let mark = place.path("work/outside");
+    let script = format!("touch {}", mark.display());
     let mut target = Target::new(Reach::Command(Command::new("sh", ["-c", &script])));
     target.sandbox.confine = Confine::Auto;
-    let mut connector = place.of(target.clone());
-    common::wait_for(async {
-        for _ in 0..2 {
-            let (connection, _) = connector.open().await.unwrap_or_else(|error| panic!("{error}"));
-            let standing = connection.standing();
-            assert!(!standing.is_confined() && !standing.is_harmless(), "{standing:?}");
-            assert!(standing.remarks.iter().any(|remark| remark.contains("code 7")), "{standing:?}");
-            connection.close(PATIENCE).await;
-        }
-    });
-    target.sandbox.confine = Confine::Require;
-    assert!(matches!(common::wait_for(place.of(target).open()), Err(ConnectError::Exited { .. })));
+    let mut connector = place.of(target);
+    // No file can have this name, so that no rung with namespaces can be made ready.
+    connector.world_mut().plants.insert("/tmp/a\0b".into(), Plant::Directory);
+    let error = common::wait_for(connector.open()).unwrap_err();
+    assert!(error.to_string().contains("cannot confine"), "{error}");
+    assert!(!mark.exists());
 }
 
 #[test]
-fn a_server_that_starts_too_slowly_once_is_tried_again_in_the_sandbox() {
-    const STARTUP: Duration = Duration::from_secs(2);
+fn a_server_that_fails_once_is_started_again_in_the_sandbox() {
+    const BAD_MOMENT: Duration = Duration::from_secs(2);
     let place = Place::new();
-    // Whoever is started before this moment says nothing: the first life, and no later one.
-    let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + STARTUP;
-    let server = wallfacer_fixtures::server();
+    // Whoever is started before this moment waits for it and leaves: the first life, and no later one.
+    let moment = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + BAD_MOMENT;
     let script = format!(
-        "test $(date +%s%3N) -lt {} && exec sleep 600; exec {} correct",
+        "test $(date +%s%3N) -lt {0} && while test $(date +%s%3N) -lt {0}; do sleep 0.05; done && exit 1; exec {1} correct",
         moment.as_millis(),
-        server.display()
+        wallfacer_fixtures::server().display()
     );
     let mut target = Target::new(Reach::Command(Command::new("sh", ["-c", &script])));
     target.sandbox.confine = Confine::Auto;
     target.protocol = Protocol::Fixed(Version::LATEST_LEGACY);
-    target.timeouts.startup = STARTUP;
-    let mut connector = place.of(target);
-    let (connection, _) = common::wait_for(connector.open()).unwrap_or_else(|error| panic!("{error}"));
+    target.timeouts.startup = PATIENCE;
+    let (connection, _) = common::wait_for(place.of(target).open()).unwrap_or_else(|error| panic!("{error}"));
     assert!(connection.standing().is_confined(), "{:?}", connection.standing());
 }
 
@@ -333,4 +386,64 @@ fn a_server_that_is_broken_is_told_as_it_is_without_the_sandbox() {
     target.sandbox.confine = Confine::Auto;
     let error = common::wait_for(place.of(target).open()).unwrap_err();
     assert!(error.to_string().contains("code 3"), "{error}");
+}
+
+#[test]
+fn a_silent_server_costs_its_start_up_limit_once() {
+    const LIMIT: Duration = Duration::from_secs(6);
+    const BEYOND: Duration = Duration::from_secs(5);
+    let place = Place::new();
+    let listener = Endpoint {
+        url: "http://127.0.0.1:4711/mcp".to_owned(),
+        headers: Vec::new(),
+        kind: EndpointKind::Auto,
+    };
+    let command = Command::new("sleep", ["600"]);
+    for reach in [Reach::Command(command.clone()), Reach::Both { command, endpoint: listener }] {
+        let mut target = Target::new(reach);
+        target.sandbox.confine = Confine::Auto;
+        target.timeouts.startup = LIMIT;
+        let begun = Instant::now();
+        let error = common::wait_for(place.of(target).open()).unwrap_err();
+        assert!(
+            matches!(error.failure(), ConnectError::Silent { .. } | ConnectError::Deaf { .. }),
+            "{error}"
+        );
+        assert!(begun.elapsed() < LIMIT + BEYOND, "{:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn what_is_hidden_and_looked_for_is_named_the_last_first() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("home/.config/app")).unwrap();
+    for name in ["home/.apprc", "home/.config/app/settings.json"] {
+        std::fs::write(place.path(name), "{}").unwrap();
+    }
+    let script =
+        "cat ~/.apprc; cat ~/.nowhere; test -d ~/.config/app; test -e ~/.config/app/settings.json || exit 1";
+    let [first, last] = ["home/.apprc", "home/.config/app/settings.json"].map(|name| place.path(name));
+    assert_eq!(lacks(&place, script, |_| ()), [Lack::Hidden(last), Lack::Hidden(first)]);
+}
+
+#[test]
+fn a_host_that_is_out_of_reach_is_named_with_its_port() {
+    let place = Place::new();
+    let script =
+        "exec python3 -c \"import socket; socket.create_connection(('db.example.com', 5432)); exit(1)\"";
+    let host = |lack: &Lack| matches!(lack, Lack::Host { host, port: 5432 } if host == "db.example.com");
+    let sunk = lacks(&place, script, |_| ());
+    assert!(sunk.iter().any(host), "{sunk:?}");
+    let script = "exec python3 -c \"import socket; socket.create_connection(('192.0.2.7', 5432))\"";
+    let denied = lacks(&place, script, |target| target.sandbox.net = Net::Deny);
+    assert!(denied.contains(&Lack::Host { host: "192.0.2.7".to_owned(), port: 5432 }), "{denied:?}");
+}
+
+#[test]
+fn a_program_that_is_nowhere_and_a_call_that_is_refused_are_named() {
+    let place = Place::new();
+    let missing = lacks(&place, "no-such-program --help; exit 1", |_| ());
+    assert_eq!(missing, [Lack::Program("no-such-program".to_owned())]);
+    let refused = lacks(&place, "mount -t tmpfs none /mnt; exit 1", |_| ());
+    assert!(refused.iter().any(|lack| matches!(lack, Lack::Call(_))), "{refused:?}");
 }

@@ -21,12 +21,19 @@
 //! `wallfacer-fixture rule NAME [--fixed] [--root DIRECTORY]` plays a server of the sixth table: each breaks rules of a
 //! pack. `wallfacer-fixture rule as-written --script FILE` plays what a file says, and
 //! `wallfacer-fixture rule diary --root DIRECTORY` writes down there which calls were made.
+//!
+//! `wallfacer-fixture hostile [refuses|babbles|changed]` plays a server whose every text acts where it is printed as it
+//! is: it refuses to begin, is no server at all, or has changed since.
+//!
+//! `wallfacer-lacks WHAT[,WHAT…] PROGRAM ARGS…` is no server: it starts a program for which some system calls fail, as
+//! on a machine that does not offer them.
 
 mod behaviour_table;
 mod change;
 mod expected;
 mod flaw;
 mod flaw_table;
+mod hostile;
 mod injection;
 mod locate;
 mod port;
@@ -39,8 +46,9 @@ pub use change::{Change, changes};
 pub use expected::{Answer, Catalogue, Ending, Era, Expected, Fault, Mode, Start, Transport};
 pub use flaw::{Expect, Flaw};
 pub use flaw_table::flaws;
+pub use hostile::{HOSTILE_TEXTS, acting};
 pub use injection::{Injection, Told, injections};
-pub use locate::{require, server};
+pub use locate::{lacks, require, server};
 pub use port::free_port;
 pub use renaming::Renaming;
 pub use rule_table::{RuleServer, rule_servers};

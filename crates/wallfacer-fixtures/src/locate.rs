@@ -1,4 +1,4 @@
-//! The running test in, the program and the material that it needs out.
+//! Finds the programs of this crate for the running test, and builds them where they are missing.
 
 use std::env;
 use std::fs;
@@ -10,22 +10,33 @@ use std::time::SystemTime;
 /// How deep the folders of this crate's sources go; a link in a circle must not be followed for ever.
 const DEEPEST_FOLDER: usize = 8;
 
-/// The built `wallfacer-fixture`, for tests of any crate of the workspace: the one beside the running test,
-/// built first when it is missing or older than its sources.
+/// The built `wallfacer-fixture`, for tests of any crate of the workspace.
 ///
 /// # Panics
 /// When it cannot be built.
 pub fn server() -> PathBuf {
-    static SERVER: LazyLock<PathBuf> = LazyLock::new(|| {
-        let folder = profile_folder();
-        let program = folder.join(format!("wallfacer-fixture{}", env::consts::EXE_SUFFIX));
-        if !is_current(&program) {
-            build(&folder);
-        }
-        assert!(program.is_file(), "cargo left no {}", program.display());
-        program
-    });
+    static SERVER: LazyLock<PathBuf> = LazyLock::new(|| program("wallfacer-fixture"));
     SERVER.clone()
+}
+
+/// The built `wallfacer-lacks`, which starts a program on a machine that seems to lack something.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn lacks() -> PathBuf {
+    static LACKS: LazyLock<PathBuf> = LazyLock::new(|| program("wallfacer-lacks"));
+    LACKS.clone()
+}
+
+/// The program beside the running test, built first when it is missing or older than its sources.
+fn program(name: &str) -> PathBuf {
+    let folder = profile_folder();
+    let program = folder.join(format!("{name}{}", env::consts::EXE_SUFFIX));
+    if !is_current(&program) {
+        build(&folder, name);
+    }
+    assert!(program.is_file(), "cargo left no {}", program.display());
+    program
 }
 
 /// Hands on what a test needs from outside, such as another program or a folder of data. Where it is missing the
@@ -69,7 +80,7 @@ fn newest(folder: &Path, depth: usize) -> SystemTime {
 }
 
 #[allow(clippy::disallowed_methods, reason = "cargo names itself to the tests it runs")]
-fn build(profile_folder: &Path) {
+fn build(profile_folder: &Path, name: &str) {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = match profile_folder.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",
@@ -77,10 +88,10 @@ fn build(profile_folder: &Path) {
     };
     let target = profile_folder.parent().expect("a profile folder lies in the target folder");
     let built = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "wallfacer-fixtures", "--bin", "wallfacer-fixture"])
+        .args(["build", "--quiet", "--package", "wallfacer-fixtures", "--bin", name])
         .args(["--profile", profile, "--target-dir"])
         .arg(target)
         .current_dir(sources())
         .status();
-    assert!(built.is_ok_and(|status| status.success()), "cargo could not build wallfacer-fixture");
+    assert!(built.is_ok_and(|status| status.success()), "cargo could not build {name}");
 }

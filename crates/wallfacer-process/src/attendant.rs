@@ -16,6 +16,9 @@ use crate::ending::{Ending, Status};
 use crate::pipe;
 use crate::report::Report;
 use crate::tail::{Stderr, Tail};
+use crate::tree::Descendant;
+#[cfg(target_os = "linux")]
+use crate::weight::Scales;
 
 /// The thread holds one read buffer and little else.
 const STACK_BYTES: usize = 256 * 1024;
@@ -30,6 +33,10 @@ const MAX_LAST_WORDS: usize = 1024 * 1024;
 /// costs some hundred microseconds.
 const WEIGH_EVERY: Duration = Duration::from_millis(100);
 
+/// A tree that takes long to be looked at is looked at less often: the pause is this many times as long.
+#[cfg(target_os = "linux")]
+const WEIGH_SHARE: u32 = 4;
+
 /// What is known of a process, shared between its handle and its attendant.
 #[derive(Debug)]
 pub(crate) struct Life {
@@ -37,7 +44,7 @@ pub(crate) struct Life {
     stderr: Mutex<Tail>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct State {
     pub(crate) ending: Option<Ending>,
     /// The tree held more memory than it may, and was killed for it.
@@ -46,12 +53,14 @@ pub(crate) struct State {
     pub(crate) gone: Option<Gone>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Gone {
     /// Nothing of the tree is left.
     Whole,
     /// Something may be left that nobody watches over any more.
     OutOfSight,
+    /// Somebody killed the keeper; those it left behind have been ended since, as far as nobody of them is left.
+    KeeperKilled { left_behind: Vec<Descendant>, nobody_left: bool },
 }
 
 impl Life {
@@ -60,7 +69,7 @@ impl Life {
     }
 
     pub(crate) fn state(&self) -> State {
-        *self.state.borrow()
+        self.state.borrow().clone()
     }
 
     /// Waits until `wanted` finds what it looks for.
@@ -90,8 +99,9 @@ pub(crate) struct Attendant {
     pub(crate) status: OwnedFd,
     pub(crate) stderr: OwnedFd,
     pub(crate) started: Instant,
-    /// What the tree may hold.
-    pub(crate) memory_bytes: Option<u64>,
+    /// Where the tree may not hold all the memory that it likes.
+    #[cfg(target_os = "linux")]
+    pub(crate) scales: Option<Scales>,
     /// Dropped, and so disconnected, when the attendant is done.
     pub(crate) done: Sender<()>,
 }
@@ -105,17 +115,23 @@ impl Attendant {
     }
 
     fn attend(self) {
-        let Self { life, control, status, stderr, started, memory_bytes, done: _done } = self;
+        #[cfg(target_os = "linux")]
+        let scales = self.scales;
+        #[cfg(not(target_os = "linux"))]
+        let scales = None::<()>;
+        let Self { life, control, status, stderr, started, done: _done, .. } = self;
         let mut status = File::from(status);
         let mut stderr = Some(File::from(stderr));
-        let mut weighed = started;
+        let mut weigh_at = started + WEIGH_EVERY;
         loop {
             let fds = [Some(status.as_fd()), stderr.as_ref().map(AsFd::as_fd)];
-            let patience = memory_bytes.map(|_| WEIGH_EVERY);
+            let patience = scales.as_ref().map(|_| WEIGH_EVERY);
             let Ok([reported, wrote]) = pipe::readable(fds, patience) else { break };
-            if let Some(most) = memory_bytes.filter(|_| weighed.elapsed() >= WEIGH_EVERY) {
-                weighed = Instant::now();
-                weigh(&life, &control, most);
+            #[cfg(target_os = "linux")]
+            if let Some(scales) = scales.as_ref().filter(|_| Instant::now() >= weigh_at) {
+                let began = Instant::now();
+                weigh(&life, &control, scales);
+                weigh_at = Instant::now() + WEIGH_EVERY.max(began.elapsed() * WEIGH_SHARE);
             }
             if wrote {
                 drain(&mut stderr, &life, READ_BYTES);
@@ -144,8 +160,9 @@ impl Attendant {
 }
 
 /// Kills a tree that holds more memory than it may.
-fn weigh(life: &Life, control: &Control, most: u64) {
-    if control.sample().is_some_and(|sample| sample.rss_bytes > most) {
+#[cfg(target_os = "linux")]
+fn weigh(life: &Life, control: &Control, scales: &Scales) {
+    if control.is_too_large(scales) {
         life.state.send_modify(|state| state.too_large = true);
         control.kill();
     }

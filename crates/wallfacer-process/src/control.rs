@@ -10,6 +10,8 @@ use crate::group::Group;
 use crate::keeper::Keeper;
 use crate::platform::Kind;
 use crate::tree::{Descendant, Sample};
+#[cfg(target_os = "linux")]
+use crate::weight::Scales;
 
 #[derive(Debug)]
 pub(crate) enum Control {
@@ -78,6 +80,15 @@ impl Control {
             #[cfg(target_os = "linux")]
             Self::Keeper(keeper) => keeper.sample(),
             Self::Group(_) => None,
+        }
+    }
+
+    /// Whether the tree holds more memory than it may.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_too_large(&self, scales: &Scales) -> bool {
+        match self {
+            Self::Keeper(keeper) => keeper.is_too_large(scales),
+            Self::Group(_) => false,
         }
     }
 

@@ -49,6 +49,8 @@ pub struct Ended {
     pub left_behind: Option<Vec<Descendant>>,
     /// Who is alive even after SIGKILL. `None` where the tree cannot be seen.
     pub unkillable: Option<Vec<Descendant>>,
+    /// Somebody killed the process that watches over the tree, which nobody but the server had a reason to.
+    pub keeper_killed: bool,
 }
 
 /// What it took to end the main process.

@@ -4,12 +4,13 @@
 //! | file | in → out |
 //! |---|---|
 //! | `canary` | a home and a seed → secrets that are none |
+//! | `private` | the machine → homes, and places with keys |
 //! | `scope` | a command line → the files and directories it names |
 //! | `home` | a home directory → the parts of it that programs are installed in |
 //! | `layout` | all of these, and the machine → what lies where in the jail |
 //! | `plan` | the layout → steps |
 //! | `operation`, `netlink` | the steps, and carrying them out in the keeper |
-//! | `restraint`, `sockets` | limits → what the server gives up before its program is executed |
+//! | `restraint`, `refusals` | limits → what the server gives up before its program is executed |
 //! | `opener`, `passing` | an address → a socket of the jail's network |
 //! | `upper`, `change` | the upper layers → what the server did to files |
 //! | `fence`, `refuge` | for machines without namespaces: Landlock, and a home elsewhere |
@@ -46,26 +47,38 @@ pub(crate) mod passing;
 #[cfg(target_os = "linux")]
 pub(crate) mod plan;
 #[cfg(target_os = "linux")]
+mod private;
+#[cfg(target_os = "linux")]
 mod refuge;
+#[cfg(target_os = "linux")]
+mod refusals;
 #[cfg(target_os = "linux")]
 pub(crate) mod restraint;
 mod rungs;
 #[cfg(target_os = "linux")]
 mod scope;
 #[cfg(target_os = "linux")]
-mod sockets;
-#[cfg(target_os = "linux")]
 pub(crate) mod upper;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
 
 pub use canary::{Canary, canaries};
 pub use change::{Change, Changes, Effect, Entry};
-pub use confinement::{Confinement, Rung};
+pub use confinement::{Confinement, Gap, Rung};
 #[cfg(target_os = "linux")]
 pub use opener::Opener;
 pub use rungs::{Offer, Offers, offers};
+
+/// The home of whoever we act as, as the user database has it: for where nothing else says.
+pub fn home_of_the_user() -> Option<PathBuf> {
+    #[cfg(target_os = "linux")]
+    let homes = private::own_homes();
+    #[cfg(not(target_os = "linux"))]
+    let homes = Vec::new();
+    homes.into_iter().find(|home: &PathBuf| home.is_absolute() && home.is_dir())
+}
 
 /// How a server is to be confined. Paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,14 +92,25 @@ pub struct Jail {
     /// Directories and files that stay visible and can be written to, as far as the server can tell. The working
     /// directory and what the command line names are so anyway.
     pub writable: Vec<PathBuf>,
+    /// The same, and no canary takes their place; even all of the home can be kept.
+    pub kept: Vec<PathBuf>,
+    /// Directories that are really written to: what is left there is there afterwards.
+    pub lasting: Vec<PathBuf>,
+    /// Of what is really there only the system stays, what the program is loaded from, and what is listed here; not the
+    /// working directory, not what the command line names, and not the caches in the home directory.
+    pub bare: bool,
     /// What else is to be found in the jail, with what is above it; it takes the place of what is really there.
     pub plants: BTreeMap<PathBuf, Plant>,
+    /// Variables that the server has other than they were given, where it is confined.
+    pub variables: BTreeMap<OsString, OsString>,
     /// The one certificate authority that is trusted in the jail, as PEM; `None` leaves those of the system.
     pub authority: Option<Vec<u8>>,
     pub limits: Limits,
     pub network: Network,
     /// The best rung that is tried; where the machine does not have it, the next is.
     pub best: Rung,
+    /// The last rung that is tried; where the machine does not have it either, nothing is started.
+    pub worst: Rung,
 }
 
 /// Something that is only there in the jail.
@@ -132,16 +156,46 @@ impl Jail {
             seed,
             readable: Vec::new(),
             writable: Vec::new(),
+            lasting: Vec::new(),
+            bare: false,
+            kept: Vec::new(),
             plants: BTreeMap::new(),
+            variables: BTreeMap::new(),
             authority: None,
             limits: Limits::default(),
             network: Network::Sink,
             best: Rung::Overlay,
+            worst: Rung::Unconfined,
         }
     }
 
-    /// What is planted in the home directory, and the tokens in it.
+    /// What is planted in the home directory, and the tokens in it. Nothing is planted over what is kept.
     pub fn canaries(&self) -> Vec<Canary> {
-        canaries(&self.home, self.seed)
+        let home = real(&self.home);
+        let kept: Vec<PathBuf> = self.kept.iter().flat_map(|path| [path.clone(), real(path)]).collect();
+        let is_kept = |canary: &Canary| {
+            let name = canary.path.strip_prefix(&self.home).unwrap_or(&canary.path);
+            [self.home.join(name), home.join(name)]
+                .iter()
+                .any(|place| kept.iter().any(|kept| place.starts_with(kept)))
+        };
+        canaries(&self.home, self.seed).into_iter().filter(|canary| !is_kept(canary)).collect()
+    }
+
+    /// Whether nothing of the real home is hidden.
+    pub fn keeps_home(&self) -> bool {
+        let home = real(&self.home);
+        self.kept.iter().any(|path| real(path) == home)
+    }
+}
+
+/// A path without links in it, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    if let Ok(path) = path.canonicalize() {
+        return path;
+    }
+    match (path.parent(), path.components().next_back()) {
+        (Some(parent), Some(Component::Normal(name))) => real(parent).join(name),
+        _ => path.to_path_buf(),
     }
 }

@@ -6,9 +6,11 @@
 //! the main process; its end, which comes when we close it or die, is the order to kill everything and go.
 
 mod children;
+mod disguise;
 mod image;
 mod keep;
 mod launch;
+mod orphans;
 mod shed;
 
 use std::collections::BTreeMap;
@@ -36,6 +38,7 @@ use crate::report::{Report, Stage};
 use crate::trace::{Filter, Tracer};
 use crate::tree::{self, Descendant, Sample};
 use crate::watch::Watch;
+use crate::weight::Scales;
 use crate::{Spec, StartError, program};
 
 use image::Image;
@@ -62,6 +65,8 @@ pub(crate) struct Keeper {
     pid: Mutex<Option<libc::pid_t>>,
     main: libc::pid_t,
     lifeline: Mutex<Option<File>>,
+    /// It is process 1 of a namespace, and all in there go with it.
+    is_first: bool,
 }
 
 /// What goes along with a start besides the program.
@@ -92,12 +97,17 @@ impl Keeper {
         let jail = plan.zip(line.as_ref()).map(|(plan, (_, theirs))| JailOrders {
             steps: &plan.steps,
             restraint: &plan.restraint,
+            beside_others: !plan.bound.is_empty(),
             fence: plan.fence.as_ref(),
             refuge: plan.refuge.as_ref().map(|refuge| refuge.name().as_c_str()),
             asked_on: theirs.as_raw_fd(),
         });
         let orders = orders.with(gate.as_ref().map(|gate| &gate.read), filter, jail);
         let namespaces = plan.map_or(0, |plan| plan.namespaces);
+        let is_first = namespaces & libc::CLONE_NEWPID != 0;
+        if !is_first {
+            orphans::adopt();
+        }
         let pid = fork_keeper(&orders, namespaces).map_err(|source| match plan {
             Some(_) => {
                 let step = "make namespaces".to_owned();
@@ -114,7 +124,7 @@ impl Keeper {
             Ok(born) => born,
             Err(refusal) => {
                 drop((lifeline.write, birth));
-                reap(pid);
+                reap(pid, is_first);
                 return Err(refusal.explain(spec, path, plan));
             }
         };
@@ -122,6 +132,7 @@ impl Keeper {
             pid: Mutex::new(Some(pid)),
             main: main as libc::pid_t,
             lifeline: Mutex::new(Some(lifeline.write.into())),
+            is_first,
         };
         Ok(Born {
             pid: main,
@@ -151,20 +162,26 @@ impl Keeper {
 
     /// For a keeper that does not come to an end: a server can stop its keeper, even again and again.
     pub(crate) fn press(&self) {
-        self.while_unreaped(press);
+        self.while_unreaped(|pid| press(pid, self.is_first));
     }
 
     pub(crate) fn settle(&self, lost: bool) -> Gone {
         let mut pid = self.lock_pid();
         if lost {
             // Whoever killed the keeper set its children free. The main process dies with the keeper, but those it
-            // had started do not; the ones that stayed in its group are within reach, and nothing else can have
+            // had started do not; the ones that stayed in its group are within reach at once, and nothing else can have
             // come by the group's number in this short time.
             // SAFETY: kill takes no pointers.
             unsafe { libc::kill(-self.main, libc::SIGKILL) };
         }
-        match pid.take().map(reap) {
-            Some(0) => Gone::Whole,
+        let status = pid.take().map_or(-1, |pid| reap(pid, self.is_first));
+        match status {
+            0 => Gone::Whole,
+            _ if self.is_first => Gone::OutOfSight,
+            status if libc::WIFSIGNALED(status) => {
+                let (left_behind, nobody_left) = orphans::sweep();
+                Gone::KeeperKilled { left_behind, nobody_left }
+            }
             _ => Gone::OutOfSight,
         }
     }
@@ -175,6 +192,10 @@ impl Keeper {
 
     pub(crate) fn sample(&self) -> Option<Sample> {
         self.while_unreaped(|pid| tree::sample(pid as u32)).flatten()
+    }
+
+    pub(crate) fn is_too_large(&self, scales: &Scales) -> bool {
+        self.while_unreaped(|pid| scales.is_too_much(tree::alive(pid as u32))).unwrap_or(false)
     }
 
     pub(crate) fn queued(&self) -> Option<BTreeMap<u32, Duration>> {
@@ -242,14 +263,14 @@ struct Birth {
 impl Birth {
     /// Waits until the program is executed; gives the main process, and what is held of its jail.
     fn attend(&mut self, plan: Option<&Plan>, watch: &mut Option<Watch>) -> Result<(u32, Inside), Refusal> {
-        let (pid, read_only) = match next_report(&mut self.status)? {
-            Some(Report::Forked { pid, read_only }) => (pid, read_only),
+        let (pid, bound) = match next_report(&mut self.status)? {
+            Some(Report::Forked { pid, bound }) => (pid, bound),
             Some(Report::Failed { stage, errno }) => return Err(Refusal::Failed { stage, errno }),
             _ => return Err(Refusal::lost("the keeper ended before the program began")),
         };
         let mut inside = Inside::default();
         if let Some((plan, line)) = plan.zip(self.line.take()) {
-            inside = Inside::enter(plan, line, read_only).map_err(Refusal::Unreadable)?;
+            inside = Inside::enter(plan, line, bound).map_err(Refusal::Unreadable)?;
         }
         // In a namespace of its own the keeper knows other numbers than we do.
         let pid = if plan.is_some() { self.only_child()? } else { pid };
@@ -335,7 +356,13 @@ impl Refusal {
 }
 
 /// Kills from here whatever is beneath a keeper, so that nothing holds it up, and wakes it.
-fn press(keeper: libc::pid_t) {
+fn press(keeper: libc::pid_t, is_first: bool) {
+    if is_first {
+        // The kernel kills all of its namespace with it, at once.
+        // SAFETY: kill takes no pointers, and an unreaped child's number is its own.
+        unsafe { libc::kill(keeper, libc::SIGKILL) };
+        return;
+    }
     for descendant in tree::descendants(keeper as u32) {
         // SAFETY: kill takes no pointers. The numbers were read a moment ago, too short for them to be used anew.
         unsafe { libc::kill(descendant.pid as libc::pid_t, libc::SIGKILL) };
@@ -346,7 +373,7 @@ fn press(keeper: libc::pid_t) {
 
 /// Waits for a keeper that has been told to go, or is gone already, and gives what `wait` tells of it: zero when it
 /// left nothing behind. One that does not go in time is killed.
-fn reap(pid: libc::pid_t) -> libc::c_int {
+fn reap(pid: libc::pid_t, is_first: bool) -> libc::c_int {
     let mut status = -1;
     // SAFETY: the status is ours; kill takes no pointers.
     let mut wait = |flags| unsafe { libc::waitpid(pid, &mut status, flags) };
@@ -360,7 +387,7 @@ fn reap(pid: libc::pid_t) -> libc::c_int {
             break;
         }
         if began.elapsed() > PRESS_AFTER {
-            press(pid);
+            press(pid, is_first);
         }
         thread::sleep(pause);
         pause = PRESS_AFTER.min(pause * 2);

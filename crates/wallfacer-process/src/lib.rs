@@ -19,11 +19,13 @@
 //! | `trace/` | a tree that is watched → what it did, call by call |
 //! | `sink/` | the sockets of a jail → what was sent out, and to whom |
 //! | `tree` | `/proc` → descendants, samples |
+//! | `weight` | `/proc` → whether a tree holds too much memory |
 //! | `platform` | what this machine offers |
 //!
 //! Where nothing confines it, a server that means harm can still kill its keeper, since both belong to the same user.
-//! Then its main process and that one's group are ended, the status is [`Status::Unknown`], and the rest of the tree is
-//! `None`: not known. It can also stop its keeper; we get the better of that, unless we are killed meanwhile.
+//! Then we adopt what is left of its tree and end it, the status is [`Status::Unknown`], and [`Ended::keeper_killed`] says
+//! so. It can also stop its keeper; we get the better of that, unless we are killed meanwhile. One that kills us too, with
+//! its keeper, gets away.
 
 // Forking, executing and signalling have no safe interface; no other crate of the workspace may do this.
 #![allow(unsafe_code)]
@@ -51,6 +53,8 @@ pub mod trace;
 mod tree;
 #[cfg(target_os = "linux")]
 mod watch;
+#[cfg(target_os = "linux")]
+mod weight;
 
 pub use ending::{Ended, Ending, Means, Status};
 pub use error::StartError;

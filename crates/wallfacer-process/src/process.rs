@@ -27,6 +27,8 @@ use crate::tail::Stderr;
 use crate::tree::{Descendant, Sample};
 #[cfg(target_os = "linux")]
 use crate::watch::Watch;
+#[cfg(target_os = "linux")]
+use crate::weight::Scales;
 use crate::{Spec, StartError, program};
 
 /// A server that closes down on SIGTERM does so within this, or it does not heed the signal.
@@ -112,13 +114,18 @@ impl Process {
         let life = Arc::new(Life::new(spec.stderr_keep));
         let control = Arc::new(born.control);
         let (done, attendant) = mpsc::channel();
+        #[cfg(target_os = "linux")]
+        let mut inside = born.inside;
+        #[cfg(target_os = "linux")]
+        let scales =
+            spec.jail.as_ref().map(|jail| Scales::new(jail.limits.memory_bytes, inside.shared_memory.take()));
         let process = Self {
             pid: born.pid,
             life: Arc::clone(&life),
             control: Arc::clone(&control),
             attendant: attendant.into(),
             #[cfg(target_os = "linux")]
-            inside: born.inside,
+            inside,
         };
         let attendant = Attendant {
             life,
@@ -126,7 +133,8 @@ impl Process {
             status: born.status,
             stderr: born.stderr,
             started,
-            memory_bytes: spec.jail.as_ref().map(|jail| jail.limits.memory_bytes),
+            #[cfg(target_os = "linux")]
+            scales,
             done,
         };
         attendant.spawn().map_err(|error| {
@@ -218,8 +226,8 @@ impl Process {
     pub fn descendants(&self) -> Option<Vec<Descendant>> {
         let state = self.life.state();
         match state.gone {
-            Some(Gone::Whole) => Some(Vec::new()),
-            Some(Gone::OutOfSight) => None,
+            Some(Gone::Whole | Gone::KeeperKilled { nobody_left: true, .. }) => Some(Vec::new()),
+            Some(Gone::OutOfSight | Gone::KeeperKilled { .. }) => None,
             None => {
                 let mut alive = self.control.descendants()?;
                 alive.retain(|descendant| state.ending.is_some() || descendant.pid != self.pid);
@@ -250,7 +258,16 @@ impl Process {
         self.kill();
         let gone = timeout(KILL_PATIENCE, self.press_until_gone()).await.is_ok();
         let unkillable = if gone { self.descendants() } else { self.control.descendants() };
-        Ended { ending: self.ending(), means, left_behind, unkillable }
+        match self.life.state().gone {
+            Some(Gone::KeeperKilled { left_behind, .. }) => Ended {
+                ending: self.ending(),
+                means,
+                left_behind: Some(left_behind),
+                unkillable,
+                keeper_killed: true,
+            },
+            _ => Ended { ending: self.ending(), means, left_behind, unkillable, keeper_killed: false },
+        }
     }
 
     /// Kills the whole tree at once. Does not wait: [`Process::exited`] does.
@@ -281,7 +298,7 @@ impl Process {
     }
 
     async fn gone_within(&self, patience: Duration) -> bool {
-        timeout(patience, self.life.wait_for(|state| state.gone)).await.is_ok()
+        timeout(patience, self.life.wait_for(|state| state.gone.as_ref().map(|_| ()))).await.is_ok()
     }
 }
 
@@ -293,7 +310,7 @@ fn confined(spec: &Spec, path: &Path, mut watch: Option<Watch>) -> Result<Born, 
     };
     let mut why = Vec::new();
     let rungs = [Rung::Overlay, Rung::ReadOnly, Rung::Fence, Rung::OtherHome];
-    for rung in rungs.into_iter().filter(|&rung| rung >= jail.best) {
+    for rung in rungs.into_iter().filter(|&rung| rung >= jail.best && rung <= jail.worst) {
         let plan = match Plan::new(jail, spec, path, rung) {
             Ok(plan) => plan,
             Err(error) => {
@@ -311,6 +328,12 @@ fn confined(spec: &Spec, path: &Path, mut watch: Option<Watch>) -> Result<Born, 
             }
             Err(error) => return Err(error),
         }
+    }
+    if jail.worst != Rung::Unconfined {
+        let step = "confine it as far as it must be".to_owned();
+        let source =
+            io::Error::other(why.into_iter().next().unwrap_or_else(|| "nothing was tried".to_owned()));
+        return Err(StartError::Confine { path: path.to_path_buf(), step, source });
     }
     let mut born = Keeper::start(spec, path, Company { plan: None, watch: &mut watch })?;
     born.inside.confinement = Some(Confinement { why, ..Confinement::none() });

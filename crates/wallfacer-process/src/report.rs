@@ -12,8 +12,8 @@ pub(crate) const REPORT_BYTES: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Report {
     /// The main process is there as `pid`, as the keeper sees it, about to execute the program. A bit is set for each
-    /// layer of its jail that is read-only.
-    Forked { pid: u32, read_only: u64 },
+    /// layer of its jail that is no overlay.
+    Forked { pid: u32, bound: u128 },
     /// The program was not executed. Comes from the keeper, or from the main process through a pipe of its own.
     Failed { stage: Stage, errno: i32 },
     /// The main process ended.
@@ -38,7 +38,7 @@ pub(crate) enum Stage {
 impl Report {
     pub(crate) fn encode(self) -> [u8; REPORT_BYTES] {
         let words: [i64; 4] = match self {
-            Self::Forked { pid, read_only } => [1, i64::from(pid), read_only as i64, 0],
+            Self::Forked { pid, bound } => [1, i64::from(pid), bound as i64, (bound >> 64) as i64],
             Self::Failed { stage, errno } => {
                 let (stage, step) = match stage {
                     Stage::Setup => (0, 0),
@@ -78,7 +78,8 @@ impl Report {
         let number = i32::try_from(value).ok()?;
         let status = match kind {
             1 => {
-                return Some(Self::Forked { pid: u32::try_from(value).ok()?, read_only: third as u64 });
+                let bound = u128::from(third as u64) | u128::from(fourth as u64) << 64;
+                return Some(Self::Forked { pid: u32::try_from(value).ok()?, bound });
             }
             2 => {
                 let stage = match value {
@@ -123,7 +124,7 @@ mod tests {
             Report::Ended(Ending { status, after: Duration::from_nanos(1_234_567_890), max_rss_bytes })
         };
         for report in [
-            Report::Forked { pid: u32::try_from(i32::MAX).unwrap(), read_only: u64::MAX },
+            Report::Forked { pid: u32::try_from(i32::MAX).unwrap(), bound: u128::MAX },
             Report::Failed { stage: Stage::Jail(77), errno: 1 },
             Report::Failed { stage: Stage::Restrain, errno: 1 },
             Report::Failed { stage: Stage::Watch, errno: 1 },

@@ -22,7 +22,8 @@
 //! claim. What an `open` really opened, and which program really runs, is read after the call: that is evidence. For
 //! calls that give no descriptor (unlink, rename …) the directory is resolved after the call, and the name is a claim.
 //!
-//! What is not seen: `stat`, `access` and `readlink` (left out, for they are noise), and content that goes through
+//! What is not seen: `stat`, `access` and `readlink` (left out, for they are noise, unless [`Options::lookups`] asks for those
+//! that fail), and content that goes through
 //! `write`, `sendfile` or shared memory. What is refused, because it would make the record untrue, is listed at
 //! [`Filter`]; so a server that needs `ptrace`, mounts or more rights itself, such as one that starts a browser with its
 //! own sandbox, cannot do its work while it is watched. A target can find out that it is watched (`TracerPid`,

@@ -26,7 +26,7 @@ pub struct Sample {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{descendants, queued, sample};
+pub(crate) use linux::{alive, children, descendants, describe, is_alive, queued, sample};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -82,7 +82,7 @@ mod linux {
     }
 
     /// All processes beneath the keeper that have not ended.
-    fn alive(keeper: u32) -> BTreeSet<u32> {
+    pub(crate) fn alive(keeper: u32) -> BTreeSet<u32> {
         let mut found = BTreeSet::new();
         let mut unvisited = vec![keeper];
         while let Some(pid) = unvisited.pop() {
@@ -93,12 +93,16 @@ mod linux {
                 }
             }
         }
-        found.retain(|&pid| stat(pid).is_some_and(|stat| !stat.ended));
+        found.retain(|&pid| is_alive(pid));
         found
     }
 
+    pub(crate) fn is_alive(pid: u32) -> bool {
+        stat(pid).is_some_and(|stat| !stat.ended)
+    }
+
     /// Each thread has children of its own.
-    fn children(pid: u32) -> Vec<u32> {
+    pub(crate) fn children(pid: u32) -> Vec<u32> {
         threads(pid)
             .into_iter()
             .filter_map(|thread| fs::read_to_string(thread.join("children")).ok())
@@ -111,7 +115,7 @@ mod linux {
         threads.take(MAX_THREADS).flatten().map(|thread| thread.path()).collect()
     }
 
-    fn describe(pid: u32) -> Descendant {
+    pub(crate) fn describe(pid: u32) -> Descendant {
         let line = head(&format!("/proc/{pid}/cmdline"));
         let words: Vec<_> = line
             .split(|&byte| byte == 0)

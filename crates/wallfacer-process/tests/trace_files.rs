@@ -10,8 +10,8 @@ use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::TempDir;
-use wallfacer_process::trace::{Kind, Outcome, Tracer};
-use watched::{c, open, shared, shell, watch};
+use wallfacer_process::trace::{Kind, Options, Outcome, Tracer};
+use watched::{c, open, shared, shell, start, watch};
 
 fn folder() -> (TempDir, std::path::PathBuf) {
     let folder = TempDir::new().unwrap();
@@ -278,4 +278,32 @@ fn a_process_that_is_not_there_cannot_be_watched() {
     let recorder = std::sync::Arc::new(wallfacer_process::trace::Recorder::new(Default::default()));
     let error = Tracer::attach(i32::MAX as u32, go.into(), recorder, None).unwrap_err();
     assert_eq!(error.to_string(), "process 2147483647 cannot be watched: the system refuses ptrace");
+}
+
+#[test]
+fn what_is_looked_for_in_vain_is_seen_only_where_that_is_asked_for() {
+    let (_folder, path) = folder();
+    fs::write(path.join("there"), "").unwrap();
+    let [there, none] = [c(path.join("there")), c(path.join("none"))];
+    let looks = |lookups| {
+        let options = Options { lookups, ..Options::default() };
+        let watched = start(options, None, || {
+            for place in [&there, &none] {
+                // SAFETY: both are C strings, and nothing is written.
+                unsafe {
+                    libc::access(place.as_ptr(), libc::R_OK);
+                    libc::faccessat(libc::AT_FDCWD, place.as_ptr(), libc::R_OK, 0);
+                }
+            }
+            0
+        });
+        let look = |event: wallfacer_process::trace::Event| match event.kind {
+            Kind::Look { location } => Some((location.path(), event.outcome)),
+            _ => None,
+        };
+        watched.end().events.into_iter().filter_map(look).collect::<Vec<_>>()
+    };
+    let missed = (path.join("none"), Outcome::Failed(libc::ENOENT));
+    assert_eq!(looks(true), [missed.clone(), missed]);
+    assert_eq!(looks(false), []);
 }

@@ -169,7 +169,7 @@ fn names_asked_for_by_write_are_read_where_that_is_wished() {
         0
     };
     assert!(messages(&watch(body)).is_empty());
-    let watched = start(Options { datagram_writes: true }, None, body).end();
+    let watched = start(Options { datagram_writes: true, ..Options::default() }, None, body).end();
     assert_eq!(names(&watched), ["by.write", "by.write"]);
 }
 

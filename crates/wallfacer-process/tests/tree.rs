@@ -127,20 +127,39 @@ async fn a_server_that_stops_its_keeper_again_and_again_ends_too() {
 }
 
 #[tokio::test]
-async fn a_server_that_kills_its_keeper_ends_with_its_group() {
-    let (process, stdio) = start("sleep 1000 & echo $!; read line; kill -KILL $PPID; exec cat");
-    let child = number(&line(&mut BufReader::new(stdio.stdout)).await);
+async fn what_a_server_leaves_that_kills_its_keeper_is_found_told_and_ended() {
+    let script = format!("sleep 1000 & echo $!; {DAEMON}; {DAEMON}; read line; kill -KILL $PPID; exec cat");
+    let (process, stdio) = start(&script);
+    let mut stdout = BufReader::new(stdio.stdout);
+    let mut left = Vec::new();
+    for _ in 0..3 {
+        left.push(number(&line(&mut stdout).await));
+    }
     drop(stdio.stdin);
     assert_eq!(soon(process.exited()).await.status, Status::Unknown);
     let ended = soon(process.end(Duration::ZERO)).await;
     assert_eq!(ended.ending.unwrap().status, Status::Unknown);
-    assert_eq!((ended.left_behind, ended.unkillable), (None, None), "not seen is not clean");
-    soon(async {
-        while is_alive(child) || is_alive(process.pid()) {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await;
+    assert!(ended.keeper_killed);
+    let told: Vec<_> = ended.left_behind.unwrap().into_iter().map(|left| left.pid).collect();
+    assert!(left[1..].iter().all(|daemon| told.contains(daemon)), "{left:?} {told:?}");
+    assert_eq!(ended.unkillable, Some(Vec::new()));
+    assert!(left.iter().chain([&process.pid()]).all(|&pid| !is_alive(pid)), "{left:?}");
+}
+
+#[tokio::test]
+async fn a_daemon_that_kills_the_keeper_after_the_server_has_ended_is_ended_too() {
+    let daemon = "setsid sh -c 'echo $$; read line < \"$0\"; kill -KILL $1; exec sleep 1000' \"$0\" $PPID < /dev/null &";
+    let place = tempfile::tempdir().unwrap();
+    let pipe = place.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut spec = sh(&format!("{daemon} exit 0"));
+    spec.args.push(pipe.clone().into());
+    let (process, stdio) = Process::start(&spec).unwrap();
+    let daemon = number(&line(&mut BufReader::new(stdio.stdout)).await);
+    assert_eq!(soon(process.exited()).await.status, Status::Exited(0));
+    soon(tokio::task::spawn_blocking(move || std::fs::write(pipe, "now\n"))).await.unwrap().unwrap();
+    let ended = soon(process.end(common::PATIENCE)).await;
+    assert!(!is_alive(daemon), "{ended:?}");
 }
 
 #[tokio::test]

@@ -56,6 +56,11 @@ impl Draft {
         }
     }
 
+    /// Adds each value that is written out, with the nearest name above it.
+    pub(crate) fn written(&self, found: &mut Vec<(String, String)>) {
+        self.0.written("", found);
+    }
+
     /// What must be known to send it.
     pub fn roots(&self) -> Vec<Root> {
         let mut roots = Vec::new();
@@ -91,6 +96,24 @@ impl Sketch {
         }
     }
 
+    fn written(&self, name: &str, found: &mut Vec<(String, String)>) {
+        match self {
+            Sketch::Ready(value) => written_value(value, name, found),
+            // What is filled in is not known yet, and what stands around it is no value by itself.
+            Sketch::Text(_) => {}
+            Sketch::List(items) => items.iter().for_each(|item| item.written(name, found)),
+            Sketch::Map(members) => {
+                for (pieces, value) in members {
+                    let literal = |piece: &Piece| match piece {
+                        Piece::Literal(text) => text.clone(),
+                        Piece::Reference { .. } => String::new(),
+                    };
+                    value.written(&pieces.iter().map(literal).collect::<String>(), found);
+                }
+            }
+        }
+    }
+
     pub(crate) fn references<'a>(&'a self, visit: &mut dyn FnMut(&'a Path)) {
         let pieces = |pieces: &'a [Piece], visit: &mut dyn FnMut(&'a Path)| {
             for piece in pieces {
@@ -110,6 +133,19 @@ impl Sketch {
                 }
             }
         }
+    }
+}
+
+/// Adds each text and number in a value, with the nearest name above it.
+pub(crate) fn written_value(value: &Value, name: &str, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(text) => found.push((name.to_owned(), text.clone())),
+        Value::Number(number) => found.push((name.to_owned(), number.to_string())),
+        Value::Array(items) => items.iter().for_each(|item| written_value(item, name, found)),
+        Value::Object(members) => {
+            members.iter().for_each(|(name, member)| written_value(member, name, found));
+        }
+        Value::Null | Value::Bool(_) => {}
     }
 }
 

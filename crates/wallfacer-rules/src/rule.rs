@@ -1,11 +1,12 @@
 //! One claim about one tool, ready to be run: what is sent, how often, and what must hold.
 
 use crate::assertion::Assertion;
-use crate::draft::Draft;
+use crate::draft::{self, Draft};
 use crate::evaluate::{self, Context, Verdict};
 use crate::fixture::Fixture;
 use crate::generate::Generate;
 use crate::path::Root;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -48,6 +49,32 @@ pub enum Input {
         /// Members that are generated, and put over them as well.
         made: Option<Generate>,
     },
+}
+
+impl Input {
+    /// Adds each value that is written out, with the nearest name above it.
+    pub(crate) fn written(&self, found: &mut Vec<(String, String)>) {
+        let (draft, generate) = match self {
+            Input::Fixed(draft) => (Some(draft), None),
+            Input::Generated(generate) => (None, Some(generate)),
+            Input::SchemaValid { over, made } => (Some(over), made.as_ref()),
+        };
+        draft.into_iter().for_each(|draft| draft.written(found));
+        generate.into_iter().for_each(|generate| written_choices(&generate.schema(), "", found));
+    }
+}
+
+/// Values that a schema lists under the name of a property.
+fn written_choices(schema: &Value, name: &str, found: &mut Vec<(String, String)>) {
+    for word in ["enum", "const", "default", "examples"] {
+        schema.get(word).into_iter().for_each(|listed| draft::written_value(listed, name, found));
+    }
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        written_choices(property, name, found);
+    }
+    schema.get("items").into_iter().for_each(|items| written_choices(items, name, found));
+    let choices = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    choices.for_each(|choice| written_choices(choice, name, found));
 }
 
 impl Rule {

@@ -96,6 +96,23 @@ impl Rules {
         expansion
     }
 
+    /// What stands in the arguments that its rules and sequences send, as far as it is written in the file, each with the
+    /// nearest name above it.
+    pub fn sent(&self) -> Vec<(String, String)> {
+        let mut library = self.library.clone();
+        let samples: Vec<Rule> =
+            self.blocks.iter().filter_map(|block| block.sample(&mut library).ok()).collect();
+        let mut sent = Vec::new();
+        for rule in self.rules.iter().chain(&samples) {
+            rule.input.written(&mut sent);
+        }
+        for sequence in &self.sequences {
+            let steps = sequence.steps.iter().chain(&sequence.cleanup);
+            steps.for_each(|step| step.with.written(&mut sent));
+        }
+        sent
+    }
+
     /// How many rules are about every tool.
     pub fn block_count(&self) -> usize {
         self.blocks.len()

@@ -58,7 +58,7 @@ impl Source {
             .skip(from)
             .take(SNIPPET_CHARS)
             // A tab or an escape sequence would move the caret away from what it points at.
-            .map(|character| if character.is_control() { ' ' } else { character })
+            .map(|character| if wallfacer_text::acts(character) { ' ' } else { character })
             .collect();
         let caret_end = (column - from + width).min(snippet.chars().count().max(column - from + 1));
         Place {

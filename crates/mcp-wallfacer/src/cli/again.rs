@@ -3,15 +3,12 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 
-use wallfacer_core::findings::{
-    Finding, Redaction as StoredRedaction, Secrets, restore, stored_target, typed_target,
-};
-use wallfacer_core::target::{Destructive, Shown};
+use wallfacer_core::findings::{Finding, Redaction, restore, stored_target, typed_target};
+use wallfacer_core::target::{Destructive, Inherit, Shown, secret_values};
 use wallfacer_core::wire::Connector;
 
-use super::redaction::Redaction;
 use super::target::{Chosen, TargetArgs, settings, working_directory};
-use super::{key, store};
+use super::{key, redaction, store};
 use crate::environment;
 use crate::exit::Failure;
 
@@ -26,10 +23,8 @@ pub struct Again {
     /// The server that it was held against.
     pub other: Option<Connector>,
     pub destructive: Destructive,
-    /// For all that is printed.
+    /// For all that is printed and stored.
     pub redaction: Redaction,
-    /// For what is stored.
-    pub stored_redaction: StoredRedaction,
 }
 
 #[derive(Debug, clap::Args)]
@@ -54,22 +49,42 @@ pub fn ready(
         Ok(other) => other,
         Err(why) => return Ok(Err(why)),
     };
-    let known = chosen.connector.target();
-    let secrets = Secrets::of(known);
+    let redaction = redaction::of_target(chosen.connector.target());
     let mut finding = finding.clone();
-    let lookup = |name: &str| environment::variable(name).or_else(|| secrets.by_variable(name));
+    let lookup = |name: &str| environment::variable(name).or_else(|| redaction.secrets().by_variable(name));
+    let unset = unset(&finding, &chosen);
+    if !unset.is_empty() {
+        let names = unset.join(" and ");
+        return Ok(Err(format!(
+            "it shows the secret of a variable that is not set; set {names} to a secret of its kind"
+        )));
+    }
     let missing = restore(&mut finding, lookup);
     if !missing.is_empty() {
         return Ok(Err(format!("a secret was taken out of its payload; set {}", missing.join(" and "))));
     }
     Ok(Ok(Again {
         finding,
-        redaction: Redaction::new(known.secrets()),
-        stored_redaction: StoredRedaction::new(secrets),
+        redaction,
         destructive: chosen.settings.destructive,
         connector: chosen.connector,
         other,
     }))
+}
+
+/// Variables that a finding shows with, and that the server would not have.
+fn unset(finding: &Finding, chosen: &Chosen) -> Vec<String> {
+    let Some(command) = chosen.connector.target().reach.command() else { return Vec::new() };
+    let has = |name: &str| {
+        let given = &command.environment;
+        let inherits = match &given.inherit {
+            Inherit::All => true,
+            Inherit::Only(names) => names.iter().any(|passed| passed == name),
+        };
+        let set = environment::variable(name).filter(|_| inherits);
+        given.set.get(name).cloned().or(set).is_some_and(|value| !secret_values(name, &value).is_empty())
+    };
+    finding.variables().filter(|name| !has(name)).map(str::to_owned).collect()
 }
 
 /// The server that a finding was held against, as it is stored.
@@ -125,7 +140,7 @@ fn choose(
 
 fn is_the_same(chosen: &Chosen, stored: &Shown) -> bool {
     let target = chosen.connector.target();
-    let redaction = StoredRedaction::new(Secrets::of(target));
+    let redaction = redaction::of_target(target);
     working_directory().is_ok_and(|here| stored_target(target, &redaction, &here) == *stored)
 }
 
@@ -159,26 +174,18 @@ fn foreign(stored: &Shown) -> String {
 fn whole(stored: &Shown) -> String {
     let words: Vec<String> = stored.command.iter().map(|word| store::quoted(word)).collect();
     let roots: Vec<String> = stored.roots.iter().map(|root| store::quoted(root)).collect();
+    let kept: Vec<String> = stored.keep.iter().map(|path| store::quoted(path)).collect();
     let parts = [
         stored.url.clone(),
         (!words.is_empty()).then(|| format!("`{}`", words.join(" "))),
         stored.cwd.as_ref().map(|cwd| format!("in {}", store::quoted(cwd))),
         (!roots.is_empty()).then(|| format!("with the roots {}", roots.join(", "))),
     ];
-    let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    text.chars()
-        .map(
-            |letter| {
-                if is_printed(letter) { letter.to_string() } else { letter.escape_unicode().to_string() }
-            },
-        )
-        .collect()
-}
-
-/// Letters that turn the direction of a line would hide what stands in it.
-fn is_printed(letter: char) -> bool {
-    let turns = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    !letter.is_control() && !turns
+    let mut text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    if !kept.is_empty() {
+        text += &format!(", keeping {}", kept.join(", "));
+    }
+    wallfacer_text::shown(&text)
 }
 
 #[cfg(test)]
@@ -192,11 +199,16 @@ mod tests {
             cwd: Some("/tmp".to_owned()),
             env: vec![],
             env_only: None,
+            env_pass: vec![],
             protocol: None,
             roots: vec!["/data".to_owned()],
+            keep: vec!["/home/ada/.config".to_owned()],
             url: None,
             headers: vec![],
         };
-        assert_eq!(whole(&stored), "`rm -rf 'a b' '\\u{1b}[2K\\u{202e}x'` in /tmp with the roots /data");
+        assert_eq!(
+            whole(&stored),
+            "`rm -rf 'a b' '\\x1b[2K\\u{202e}x'` in /tmp with the roots /data, keeping /home/ada/.config"
+        );
     }
 }

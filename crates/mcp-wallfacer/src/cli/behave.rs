@@ -3,30 +3,35 @@
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use wallfacer_core::findings::rfc3339;
-use wallfacer_core::report::{Report, behaved, document, human, manifest, sarif, trace_lines};
+use wallfacer_core::findings::{Redaction, rfc3339};
+use wallfacer_core::report::{Report, behaved, document, human, manifest, sarif, trace_lines, written};
 use wallfacer_core::session::{BehaveError, BehaveOptions, Behaved, behave};
 use wallfacer_core::summary::Conclusion;
 use wallfacer_core::target::Settings;
 use wallfacer_core::world::Traced;
 
 use super::conclude::failure;
+use super::corpus_place::CorpusArgs;
 use super::drift::DriftArgs;
+use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat, cannot_write};
-use super::redaction::{Redacted, Redaction};
+use super::redaction::{self, Redacted};
 use super::selection::SelectionArgs;
+use super::settle::settle;
 use super::store::Store;
 use super::target::TargetArgs;
 use crate::environment;
 use crate::exit::{Exit, Failure, without_number};
+use crate::interruption::Watch;
 
 /// Watch what every tool does to files, network and programs, and hold it against what it says
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: TargetArgs,
+    pub(super) target: TargetArgs,
     /// Same seed, same calls
     #[arg(long, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
@@ -44,15 +49,18 @@ pub struct Args {
     #[command(flatten)]
     drift: DriftArgs,
     #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
     output: OutputArgs<RunFormat>,
 }
 
-pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
     let locked = args.drift.read()?;
-    let chosen = args.target.choose(config)?;
-    let redaction = Redaction::new(chosen.connector.target().secrets());
-    let store = Store::new(&chosen, &args.target, config)?;
+    let chosen = args.corpus.placed(args.target.choose(config)?);
+    let redaction = redaction::of_target(chosen.connector.target());
+    let store = Arc::new(Store::new(&chosen, &args.target, &args.corpus, config, &redaction)?);
+    watch.hold_to(args.selection.budget);
     let options = BehaveOptions {
         command: "behave",
         started: rfc3339(SystemTime::now()),
@@ -63,6 +71,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         destructive: chosen.settings.destructive.clone(),
         budget: args.selection.budget,
         noise: noise(&chosen.settings)?,
+        stop: watch.stop().clone(),
     };
     let mut kept = args.out_dir.as_deref().map(|folder| Kept::new(folder, &redaction)).transpose()?;
     let mut keep = |name: &str, traced: &Traced| {
@@ -70,15 +79,26 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
             kept.take(name, traced);
         }
     };
-    let mut listeners = args.output.listeners(&redaction)?;
-    let watched = behave(chosen.connector, &options, &mut keep, &mut listeners);
-    listeners.finish();
-    let mut watched = watched.map_err(|error| redaction.of_failure(told(error)))?;
+    let listeners = args.output.listeners(&redaction)?;
+    let frame = Frame {
+        command: "behave",
+        started: options.started.clone(),
+        seed: args.seed,
+        budget: args.selection.budget,
+        threshold: args.selection.severity_threshold,
+        source: chosen.source.clone(),
+        baseline: None,
+        output: args.output.clone(),
+        redaction: redaction.clone(),
+    };
+    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
+    let watched = behave(chosen.connector, &options, &mut keep, &mut keeping);
+    keeping.finish(watch);
+    let mut watched = watched.map_err(|error| told(error, watch).redacted(&redaction))?;
     if let Some(kept) = kept {
-        kept.finish(&redaction.of(&format!("{:#}\n", manifest(&watched.run.server, &watched.catalogue))))?;
+        kept.finish(&redaction.of(&written(&manifest(&watched.run.server, &watched.catalogue))))?;
     }
-    watched.run.weigh(&chosen.settings);
-    store.keep(watched.run.findings.iter_mut().chain(&mut watched.run.flaky))?;
+    settle(&mut watched.run, &chosen.settings, &store, watch);
     if let Some(locked) = &locked {
         locked.hold_against(&mut watched.run, &chosen.settings, &store);
     }
@@ -106,9 +126,9 @@ pub(super) fn noise(settings: &Settings) -> Result<Vec<String>, Failure> {
     Ok(lines)
 }
 
-pub(super) fn told(error: BehaveError) -> Failure {
+pub(super) fn told(error: BehaveError, watch: &Watch) -> Failure {
     match error {
-        BehaveError::Fuzz(error) => failure(error),
+        BehaveError::Fuzz(error) => failure(error, watch),
         BehaveError::Noise(error) => Failure::usage(&error),
     }
 }
@@ -134,14 +154,14 @@ fn deliver(
         RunFormat::Json => {
             let mut document = document(&report);
             document["behaviour"] = behaviour.shown();
-            format!("{document:#}\n")
+            written(&document)
         }
-        RunFormat::Sarif => format!("{:#}\n", sarif(&report)),
+        RunFormat::Sarif => written(&sarif(&report)),
     };
     args.output.deliver(&redaction.of(&text))?;
     Ok(match run.conclusion(args.selection.severity_threshold) {
         Conclusion::Broken | Conclusion::Stale => Exit::Findings,
-        Conclusion::NotTested => Exit::NotTested,
+        Conclusion::NotTested | Conclusion::Interrupted => Exit::NotTested,
         Conclusion::Clean => Exit::Clean,
     })
 }
@@ -167,7 +187,7 @@ impl Kept {
         self.steps += 1;
         for line in trace_lines(self.steps, name, traced) {
             // What could not be written shows when the file is finished.
-            let _told_at_the_end = writeln!(self.trace, "{line}");
+            let _told_at_the_end = writeln!(self.trace, "{}", wallfacer_text::json(&line.to_string()));
         }
     }
 

@@ -4,27 +4,31 @@ use std::path::Path;
 
 use super::checking::{Asked, Checked, perform};
 use super::conclude::conclude;
+use super::corpus_place::CorpusArgs;
 use super::effort::EffortArgs;
 use super::output::{OutputArgs, RunFormat};
 use super::target::TargetArgs;
 use crate::exit::{Exit, Failure};
+use crate::interruption::Watch;
 
 /// Test a server for a minute, and say what is broken and what was not tested
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("budget", |budget| budget.default_value("60s")))]
 pub struct Args {
     #[command(flatten)]
-    target: TargetArgs,
+    pub(super) target: TargetArgs,
     #[command(flatten)]
     effort: EffortArgs,
+    #[command(flatten)]
+    corpus: CorpusArgs,
     #[command(flatten)]
     output: OutputArgs<RunFormat>,
 }
 
-pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
-    let Args { target, effort, output } = args;
-    let asked = Asked { command: "check", target, effort, iterations: None, output };
-    let Checked { run, source, redaction } = perform(&asked, config)?;
+    let Args { target, effort, corpus, output } = args;
+    let asked = Asked { command: "check", target, effort, iterations: None, baseline: None, corpus, output };
+    let Checked { run, source, redaction } = perform(&asked, config, watch)?;
     conclude(&run, effort.selection.severity_threshold, source, output, &redaction)
 }

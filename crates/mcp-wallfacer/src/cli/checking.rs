@@ -1,23 +1,27 @@
 //! What `check` and `ci` do alike: a target and an effort in, a finished run with its findings stored out.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use wallfacer_core::findings::rfc3339;
+use wallfacer_core::findings::{Baseline, Redaction, rfc3339};
 use wallfacer_core::session::{CheckOptions, check};
 use wallfacer_core::summary::Run;
 
 use super::behave;
 use super::conclude::failure;
+use super::corpus_place::CorpusArgs;
 use super::differential;
 use super::effort::EffortArgs;
-use super::keeping::Keeping;
+use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat};
 use super::pack;
-use super::redaction::Redaction;
+use super::redaction::{self, Written};
+use super::settle::settle;
 use super::store::Store;
 use super::target::{TargetArgs, working_directory};
 use crate::exit::Failure;
+use crate::interruption::Watch;
 
 /// What is asked for.
 pub struct Asked<'a> {
@@ -26,6 +30,9 @@ pub struct Asked<'a> {
     pub effort: &'a EffortArgs,
     /// Cases of each tool, where not only the time bounds them.
     pub iterations: Option<usize>,
+    /// What is accepted, where that is asked for.
+    pub baseline: Option<&'a Baseline>,
+    pub corpus: &'a CorpusArgs,
     pub output: &'a OutputArgs<RunFormat>,
 }
 
@@ -38,31 +45,46 @@ pub struct Checked {
 }
 
 /// Checks the target that was asked for.
-pub fn perform(asked: &Asked<'_>, config: Option<&Path>) -> Result<Checked, Failure> {
+pub fn perform(asked: &Asked<'_>, config: Option<&Path>, watch: &Watch) -> Result<Checked, Failure> {
     let locked = asked.effort.drift.read()?;
-    let chosen = asked.target.choose(config)?;
-    let redaction = Redaction::new(chosen.connector.target().secrets());
-    let store = Store::new(&chosen, asked.target, config)?;
+    let chosen = asked.corpus.placed(asked.target.choose(config)?);
+    let shelf = pack::shelf(&working_directory()?)?;
+    let mut written = Written::default();
+    written.packs(&shelf, &chosen.settings.packs);
+    let redaction = redaction::of_rules(chosen.connector.target(), &written);
+    let store = Arc::new(Store::new(&chosen, asked.target, asked.corpus, config, &redaction)?);
     let mut fuzz = asked.effort.options(&chosen)?;
     fuzz.iterations = asked.iterations.unwrap_or(fuzz.iterations);
     fuzz.stored = store.stored_cases();
     fuzz.learned = differential::committed();
+    fuzz.stop = watch.stop().clone();
+    watch.hold_to(fuzz.budget);
     let options = CheckOptions {
         command: asked.command,
         started: rfc3339(SystemTime::now()),
         fuzz,
         noise: behave::noise(&chosen.settings)?,
-        shelf: pack::shelf(&working_directory()?)?,
+        shelf,
         parameters: chosen.settings.packs.clone(),
         rules: asked.target.own_rules()?,
     };
     let listeners = asked.output.listeners(&redaction)?;
-    let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
+    let frame = Frame {
+        command: asked.command,
+        started: options.started.clone(),
+        seed: options.fuzz.seed,
+        budget: options.fuzz.budget,
+        threshold: asked.effort.selection.severity_threshold,
+        source: chosen.source.clone(),
+        baseline: asked.baseline.cloned(),
+        output: asked.output.clone(),
+        redaction: redaction.clone(),
+    };
+    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
     let run = check(chosen.connector, &options, &mut keeping);
-    keeping.listeners.finish();
-    let mut run = run.map_err(|error| redaction.of_failure(failure(error)))?;
-    run.weigh(&chosen.settings);
-    store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
+    keeping.finish(watch);
+    let mut run = run.map_err(|error| failure(error, watch).redacted(&redaction))?;
+    settle(&mut run, &chosen.settings, &store, watch);
     if let Some(locked) = &locked {
         locked.hold_against(&mut run, &chosen.settings, &store);
     }

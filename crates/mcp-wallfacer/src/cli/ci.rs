@@ -7,10 +7,12 @@ use wallfacer_core::summary::Run;
 
 use super::checking::{Asked, Checked, perform};
 use super::conclude::conclude;
+use super::corpus_place::CorpusArgs;
 use super::effort::EffortArgs;
-use super::output::{OutputArgs, RunFormat, cannot_write};
-use super::target::TargetArgs;
+use super::output::{OutputArgs, RunFormat, cannot_write, write_whole};
+use super::target::{TargetArgs, repository};
 use crate::exit::{Exit, Failure, without_number};
+use crate::interruption::Watch;
 use crate::terminal;
 
 const BUDGET: &str = "The time for the whole run; what it cuts off is told";
@@ -20,7 +22,7 @@ const BUDGET: &str = "The time for the whole run; what it cuts off is told";
 #[command(mut_arg("budget", |budget| budget.default_value("10m").help(BUDGET)))]
 pub struct Args {
     #[command(flatten)]
-    target: TargetArgs,
+    pub(super) target: TargetArgs,
     /// Cases of each tool, at most
     #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Effort")]
     iterations: usize,
@@ -33,22 +35,25 @@ pub struct Args {
     #[arg(long, value_name = "REASON", help_heading = "Baseline")]
     accept: Option<String>,
     #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
     output: OutputArgs<RunFormat>,
 }
 
-pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
     let mut baseline = read_baseline(args.baseline.as_deref())?;
-    let Args { target, effort, iterations, output, .. } = args;
+    let Args { target, effort, iterations, corpus, output, .. } = args;
     let iterations = Some(*iterations);
-    let asked = Asked { command: "ci", target, effort, iterations, output };
-    let Checked { mut run, source, redaction } = perform(&asked, config)?;
-    if let Some(reason) = &args.accept {
+    let known = Some(&baseline);
+    let asked = Asked { command: "ci", target, effort, iterations, baseline: known, corpus, output };
+    let Checked { mut run, source, redaction } = perform(&asked, config, watch)?;
+    if let Some(reason) = args.accept.as_ref().filter(|_| !run.interrupted) {
         accept(&mut baseline, &run, reason, args.baseline.as_deref())?;
     }
     run.hold_against(&baseline);
-    if !args.effort.selection.is_whole() {
-        // What was left out on purpose was not looked for.
+    if !args.effort.selection.is_whole() || run.interrupted {
+        // What was left out was not looked for.
         run.stale.clear();
     }
     conclude(&run, effort.selection.severity_threshold, source, output, &redaction)
@@ -57,7 +62,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
 /// A file that is asked for must be there; the usual one need not.
 fn read_baseline(asked: Option<&Path>) -> Result<Baseline, Failure> {
     let path = asked.unwrap_or(Path::new(BASELINE_NAME));
-    match std::fs::read_to_string(path) {
+    match repository()?.read(path) {
         Ok(text) => Baseline::read(&text).map_err(|error| Failure::usage(&error)),
         Err(error) if asked.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
             Ok(Baseline::default())
@@ -77,7 +82,8 @@ fn accept(baseline: &mut Baseline, run: &Run, reason: &str, asked: Option<&Path>
         baseline.accept(finding, reason, day);
     }
     let path = asked.unwrap_or(Path::new(BASELINE_NAME));
-    std::fs::write(path, baseline.written())
+    repository()?.check_file(path).map_err(|error| Failure::usage(&error))?;
+    write_whole(path, &baseline.written())
         .map_err(|error| cannot_write(&format!("`{}`", path.display()), &error))?;
     terminal::note(&format!("`{}` accepts {} findings now", path.display(), baseline.accepted.len()));
     Ok(())

@@ -1,13 +1,14 @@
 //! A finished run in, its report delivered and its exit code out: the same for every command that tests.
 
-use wallfacer_core::report::{Report, document, human, sarif};
+use wallfacer_core::findings::Redaction;
+use wallfacer_core::report::{Report, document, human, sarif, written};
 use wallfacer_core::session::FuzzError;
 use wallfacer_core::summary::{Conclusion, Run};
 use wallfacer_core::target::Severity;
 
 use super::output::{OutputArgs, RunFormat};
-use super::redaction::Redaction;
 use crate::exit::{Exit, Failure};
+use crate::interruption::Watch;
 
 /// Hands the report over, and says what the run means.
 pub fn conclude(
@@ -20,21 +21,22 @@ pub fn conclude(
     let report = Report { run, threshold, source };
     let text = match output.format {
         RunFormat::Human => human(&report, output.look()),
-        RunFormat::Json => format!("{:#}\n", document(&report)),
-        RunFormat::Sarif => format!("{:#}\n", sarif(&report)),
+        RunFormat::Json => written(&document(&report)),
+        RunFormat::Sarif => written(&sarif(&report)),
     };
     output.deliver(&redaction.of(&text))?;
     Ok(match run.conclusion(threshold) {
         Conclusion::Broken | Conclusion::Stale => Exit::Findings,
-        Conclusion::NotTested => Exit::NotTested,
+        Conclusion::NotTested | Conclusion::Interrupted => Exit::NotTested,
         Conclusion::Clean => Exit::Clean,
     })
 }
 
 /// Why nothing could be tested.
-pub fn failure(error: FuzzError) -> Failure {
+pub fn failure(error: FuzzError, watch: &Watch) -> Failure {
     match error {
         FuzzError::Connect(error) => error.into(),
+        FuzzError::Stopped(_) => watch.broken_off(),
         FuzzError::Runtime(error) => Failure { exit: Exit::OurFault, message: error.to_string() },
     }
 }

@@ -5,19 +5,20 @@ use std::time::{Duration, SystemTime};
 
 use clap::Subcommand;
 use serde_json::{Value, json};
-use wallfacer_core::findings::{Corpus, Finding, Listing, Repro, rfc3339};
-use wallfacer_core::report::stored;
+use wallfacer_core::findings::{Corpus, Finding, Listing, Redaction, Repro, rfc3339};
+use wallfacer_core::report::{stored, written};
 use wallfacer_core::session::{Minimised, minimise};
 use wallfacer_core::wire::shortened;
+use wallfacer_text::shown;
 
 use super::again::{Again, TrustArgs, ready};
+use super::corpus_place::CorpusArgs;
 use super::output::{Format, OutputArgs};
-use super::redaction::Redaction;
 use super::replay::{find, place, sent, try_again};
-use super::target::{TargetArgs, settings};
-use super::{key, store, units};
-use crate::environment;
+use super::target::TargetArgs;
+use super::{key, redaction, store, units};
 use crate::exit::{Exit, Failure};
+use crate::interruption::Watch;
 
 /// What of a message stands on one line.
 const MESSAGE: usize = 100;
@@ -34,12 +35,16 @@ enum Command {
     /// Show what is stored
     List {
         #[command(flatten)]
+        corpus: CorpusArgs,
+        #[command(flatten)]
         output: OutputArgs,
     },
     /// Show one finding in full
     Show {
         /// The id of the finding, or its first digits, or the path of its file
         id: String,
+        #[command(flatten)]
+        corpus: CorpusArgs,
         #[command(flatten)]
         output: OutputArgs,
     },
@@ -63,6 +68,8 @@ struct ReplayArgs {
     #[command(flatten)]
     target: TargetArgs,
     #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -78,34 +85,32 @@ struct MinimizeArgs {
     #[command(flatten)]
     target: TargetArgs,
     #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
-pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     match &args.command {
-        Command::List { output } => {
+        Command::List { corpus, output } => {
             output.check()?;
-            list(output, config)
+            list(corpus, output, config)
         }
-        Command::Show { id, output } => {
+        Command::Show { id, corpus, output } => {
             output.check()?;
-            show(id, output, config)
+            show(id, corpus, output, config)
         }
-        Command::Replay(args) => replay(args, config),
-        Command::Minimize(args) => minimize(args, config),
+        Command::Replay(args) => replay(args, config, watch),
+        Command::Minimize(args) => minimize(args, config, watch),
     }
-}
-
-fn corpus(config: Option<&Path>) -> Result<Corpus, Failure> {
-    Ok(Corpus::new(settings(config)?.corpus_directory))
 }
 
 fn listing(corpus: &Corpus) -> Result<Listing, Failure> {
     corpus.list().map_err(|error| store::failure(&error))
 }
 
-fn list(output: &OutputArgs, config: Option<&Path>) -> Result<Exit, Failure> {
-    let corpus = corpus(config)?;
+fn list(place: &CorpusArgs, output: &OutputArgs, config: Option<&Path>) -> Result<Exit, Failure> {
+    let corpus = place.corpus(config)?;
     let listing = listing(&corpus)?;
     let text = match output.format {
         Format::Human => stored(&listing, corpus.directory(), output.look()),
@@ -120,17 +125,17 @@ fn list(output: &OutputArgs, config: Option<&Path>) -> Result<Exit, Failure> {
                 "findings": listing.findings,
                 "unreadable": unreadable,
             });
-            format!("{document:#}\n")
+            written(&document)
         }
     };
     output.deliver(&text)
 }
 
-fn show(id: &str, output: &OutputArgs, config: Option<&Path>) -> Result<Exit, Failure> {
-    let finding = find(id, config)?;
+fn show(id: &str, place: &CorpusArgs, output: &OutputArgs, config: Option<&Path>) -> Result<Exit, Failure> {
+    let finding = find(id, place, config)?;
     let text = match output.format {
-        Format::Human => shown(&finding),
-        Format::Json => format!("{:#}\n", json!(finding)),
+        Format::Human => in_full(&finding),
+        Format::Json => written(&json!(finding)),
     };
     output.deliver(&text)
 }
@@ -140,7 +145,7 @@ const LINE: usize = 160;
 /// The longest step that is shown; `--format json` has all of it.
 const STEP: usize = 2_000;
 
-fn shown(finding: &Finding) -> String {
+fn in_full(finding: &Finding) -> String {
     let mut text = format!(
         "{} {} in {}  [{}]\n  {}\n",
         finding.severity.as_str(),
@@ -165,7 +170,7 @@ fn shown(finding: &Finding) -> String {
         Repro::Replayable { .. } => {
             sent(finding).iter().for_each(|step| add("sent", shortened(&step.to_string(), STEP)));
         }
-        Repro::NotReplayable { reason } => add("sent", format!("not stored: {reason}")),
+        Repro::NotReplayable { reason } => add("sent", format!("not stored: {}", shown(reason))),
     }
     let seen = finding.reproduced;
     add("reproduced", if seen.n > 0 { format!("{}/{}", seen.k, seen.n) } else { String::new() });
@@ -173,36 +178,40 @@ fn shown(finding: &Finding) -> String {
     add("target", target.unwrap_or_default());
     let named = finding.server.name.iter().chain(&finding.server.version);
     add("server", named.map(|word| shortened(word, MESSAGE)).collect::<Vec<_>>().join(" "));
-    add("protocol", finding.protocol.clone().unwrap_or_default());
+    add("protocol", finding.protocol.as_deref().map(shown).unwrap_or_default());
     add("seen", [&*finding.first_seen, &*finding.last_seen].join(" … ").trim_matches([' ', '…']).to_owned());
     for reference in &finding.references {
         add("see", shortened(&reference.text, MESSAGE));
     }
-    add("replay", finding.replay_line());
+    add("replay", shown(&finding.replay_line()));
     text
 }
 
-fn replay(args: &ReplayArgs, config: Option<&Path>) -> Result<Exit, Failure> {
+fn replay(args: &ReplayArgs, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
     let mut unreadable = Vec::new();
     let findings = if args.all {
-        let listing = listing(&corpus(config)?)?;
+        let listing = listing(&args.corpus.corpus(config)?)?;
         unreadable = listing.unreadable;
         listing.findings
     } else {
-        args.ids.iter().map(|id| find(id, config)).collect::<Result<_, _>>()?
+        args.ids.iter().map(|id| find(id, &args.corpus, config)).collect::<Result<_, _>>()?
     };
     let mut text = String::new();
     let mut documents = Vec::new();
     let mut exits = Vec::new();
     for finding in &findings {
-        let told = try_again(finding, &args.target, &args.trust, &args.output, config)?;
+        let told = try_again(finding, &args.target, &args.trust, &args.output, config, watch)?;
         text += &told.redaction.of(&told.human(false));
         documents.push(told.redaction.of(&told.json(false).to_string()));
         exits.push(told.exit());
     }
     for one in &unreadable {
-        text += &format!("NOT REPLAYABLE: {}\n  {}\n", one.path.display(), shortened(&one.why, 2 * MESSAGE));
+        text += &format!(
+            "NOT REPLAYABLE: {}\n  {}\n",
+            shown(&one.path.display().to_string()),
+            shortened(&one.why, 2 * MESSAGE)
+        );
         exits.push(Exit::NotTested);
     }
     if exits.is_empty() {
@@ -220,7 +229,7 @@ fn replay(args: &ReplayArgs, config: Option<&Path>) -> Result<Exit, Failure> {
                 "replays": parsed.collect::<Vec<_>>(),
                 "unreadable": unreadable,
             });
-            format!("{document:#}\n")
+            written(&document)
         }
     };
     args.output.deliver(&report)?;
@@ -233,20 +242,28 @@ fn worst(exits: &[Exit]) -> Exit {
     order.into_iter().find(|exit| exits.contains(exit)).unwrap_or(Exit::Clean)
 }
 
-fn minimize(args: &MinimizeArgs, config: Option<&Path>) -> Result<Exit, Failure> {
+fn minimize(args: &MinimizeArgs, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
-    let corpus = corpus(config)?;
-    let finding = find(&args.id, config)?;
-    let known = Redaction::new(environment::secrets());
+    let corpus = args.corpus.corpus(config)?;
+    let finding = find(&args.id, &args.corpus, config)?;
+    watch.hold_to(Some(args.budget));
+    let known = redaction::of_environment(&redaction::Written::default());
     let again = match ready(&finding, &args.target, &args.trust, config)? {
         Ok(again) => again,
         Err(why) => return tell(args, &finding, &known, Pressed::not(why)),
     };
-    let Again { finding: restored, connector, other, destructive, redaction, stored_redaction } = again;
+    let Again { finding: restored, connector, other, destructive, redaction } = again;
     let mut listeners = args.output.listeners(&redaction)?;
     let work = minimise(connector, other, &restored, &destructive, args.budget, &mut listeners);
-    let minimised = super::runtime()?.block_on(work);
+    let minimised = watch.wait_for(work);
     listeners.finish();
+    let minimised = match minimised {
+        Ok(minimised) => minimised,
+        Err(broken_off) => {
+            let why = format!("{}; the finding is stored as it was", broken_off.message);
+            return tell(args, &finding, &redaction, Pressed::broken_off(why));
+        }
+    };
     let minimised = match minimised {
         Ok(minimised) => minimised,
         Err(error) => return tell(args, &finding, &redaction, Pressed::not(Failure::from(error).message)),
@@ -272,12 +289,15 @@ fn minimize(args: &MinimizeArgs, config: Option<&Path>) -> Result<Exit, Failure>
             let before = restored.repro.sent_bytes();
             let mut smaller = Finding { repro: finding.repro.with_case(&case), ..finding.clone() };
             let after = smaller.repro.sent_bytes();
-            stored_redaction.apply(&mut smaller);
+            redaction.apply(&mut smaller);
             smaller.last_seen = rfc3339(SystemTime::now());
-            if smaller.repro != finding.repro {
-                store::write(&corpus, &smaller, key::read_or_make().as_ref())?;
+            let mut pressed = Pressed::done(before, after, tries, complete);
+            if smaller.repro != finding.repro
+                && let Err(failure) = store::write(&corpus, &smaller, key::read_or_make().as_ref())
+            {
+                pressed.why += &format!("; it is not kept: {}", failure.message);
             }
-            Pressed::done(before, after, tries, complete)
+            pressed
         }
     };
     tell(args, &finding, &redaction, pressed)
@@ -305,6 +325,10 @@ impl Pressed {
         Pressed { why, ..Pressed::default() }
     }
 
+    fn broken_off(why: String) -> Pressed {
+        Pressed { verdict: "UNCHANGED", why, ..Pressed::default() }
+    }
+
     fn done(before: u64, after: u64, tries: u32, complete: bool) -> Pressed {
         let end = if complete { "nothing smaller is left to try" } else { "the budget was used up" };
         let (verdict, what) = match after < before {
@@ -327,7 +351,7 @@ fn tell(
     let text = match args.output.format {
         Format::Human => {
             let (kind, place, id) = (finding.kind.name(), place(finding), &finding.id);
-            format!("{verdict}: {kind} in {place}  [{id}]\n  {why}\n")
+            format!("{verdict}: {kind} in {place}  [{id}]\n  {}\n", shown(&why))
         }
         Format::Json => {
             let document = json!({
@@ -340,7 +364,7 @@ fn tell(
                 "bytes_after": after,
                 "tries": tries,
             });
-            format!("{document:#}\n")
+            written(&document)
         }
     };
     args.output.deliver(&redaction.of(&text))?;

@@ -9,16 +9,17 @@ use wallfacer_rules::{Means, Rules, ToolShape, coverage, coverage_as_json, show_
 
 use super::output::{Format, OutputArgs};
 use super::pack;
-use super::redaction::Redaction;
+use super::redaction;
 use super::suggest::look;
 use super::target::{TargetArgs, working_directory};
 use crate::exit::{Exit, Failure};
+use crate::interruption::Watch;
 
 /// Show which tools the rule packs reach
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: TargetArgs,
+    pub(super) target: TargetArgs,
     /// A rule pack [default: all]
     #[arg(long, value_name = "NAME")]
     pack: Vec<String>,
@@ -32,13 +33,13 @@ pub struct Args {
     output: OutputArgs,
 }
 
-pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
     let shelf = pack::shelf(&working_directory()?)?;
     let chosen = args.target.choose(config)?;
-    let redaction = Redaction::new(chosen.connector.target().secrets());
+    let redaction = redaction::of_target(chosen.connector.target());
     let (set, destructive) = (chosen.settings.packs.clone(), chosen.settings.destructive.clone());
-    let (tools, standing) = look(chosen, &args.output, &redaction)?;
+    let (tools, standing) = look(chosen, &args.output, &redaction, watch)?;
     let all: Vec<String> = shelf.names().into_iter().map(str::to_owned).collect();
     let names = if args.pack_all || args.pack.is_empty() { &all } else { &args.pack };
     let mut rules: BTreeMap<&str, Rules> = BTreeMap::new();

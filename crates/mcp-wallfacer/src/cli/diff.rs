@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use wallfacer_core::findings::{Finding, diff, read_findings};
-use wallfacer_core::report::differences;
+use wallfacer_core::report::{differences, written};
 
+use super::corpus_place::CorpusArgs;
 use super::output::{Format, OutputArgs};
 use super::store;
 use crate::exit::{Exit, Failure};
@@ -16,18 +17,24 @@ use crate::terminal;
 pub struct Args {
     /// What was found before: a corpus or a JSON report
     base: PathBuf,
-    /// What is found now: a corpus or a JSON report
-    candidate: PathBuf,
+    /// What is found now: a corpus or a JSON report [default: the corpus]
+    candidate: Option<PathBuf>,
     /// Exit with 1 where something is new; what is flaky does not count
     #[arg(long)]
     fail_on_regression: bool,
     #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
-pub fn run(args: &Args) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     args.output.check()?;
-    let (base, candidate) = (read(&args.base)?, read(&args.candidate)?);
+    let candidate = match &args.candidate {
+        Some(candidate) => candidate.clone(),
+        None => args.corpus.corpus(config)?.directory().to_owned(),
+    };
+    let (base, candidate) = (read(&args.base)?, read(&candidate)?);
     let changes = diff(&base, &candidate);
     let regressions =
         changes.new.iter().filter(|finding| finding.reproduced.k >= finding.reproduced.n).count();
@@ -42,7 +49,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
                 "persisting": changes.persisting,
                 "regressions": regressions,
             });
-            format!("{document:#}\n")
+            written(&document)
         }
     };
     args.output.deliver(&text)?;

@@ -5,21 +5,26 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::json;
-use wallfacer_core::findings::rfc3339;
+use wallfacer_core::findings::{Redaction, rfc3339};
 use wallfacer_core::learn::{Entry, FILE_NAME, Learned};
 use wallfacer_core::plan::{Carrier, Mode};
+use wallfacer_core::report::written;
 use wallfacer_core::session::{FuzzOptions, Taught, against, differential, learn};
 use wallfacer_core::summary::Run;
+use wallfacer_text::{shortened, shown};
 
 use super::against::AgainstArgs;
 use super::conclude::{conclude, failure};
-use super::keeping::Keeping;
-use super::output::{OutputArgs, RunFormat, cannot_write};
-use super::redaction::Redaction;
+use super::corpus_place::CorpusArgs;
+use super::keeping::{Frame, Keeping};
+use super::output::{OutputArgs, RunFormat, cannot_write, write_whole};
+use super::redaction;
 use super::selection::SelectionArgs;
+use super::settle::settle;
 use super::store::Store;
-use super::target::{Chosen, TargetArgs, settings};
+use super::target::{Chosen, TargetArgs, repository, settings};
 use crate::exit::{Exit, Failure, without_number};
+use crate::interruption::Watch;
 use crate::terminal;
 
 /// Hold answers against the schemas that are declared and learned, or one server against another
@@ -44,14 +49,18 @@ pub struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
     #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
     output: OutputArgs<RunFormat>,
 }
 
-pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
+    repository()?.check_file(&args.file).map_err(|error| Failure::usage(&error))?;
     let learned = if args.learn { None } else { read(&args.file)? };
-    let chosen = args.target.choose(config)?;
-    let redaction = Redaction::new(chosen.connector.target().secrets());
+    let chosen = args.corpus.placed(args.target.choose(config)?);
+    watch.hold_to(args.selection.budget);
+    let redaction = redaction::of_target(chosen.connector.target());
     let options = FuzzOptions {
         seed: args.seed,
         mode: Mode::Conform,
@@ -63,12 +72,13 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         in_flight: 1,
         destructive: chosen.settings.destructive.clone(),
         learned: learned.map(Arc::new),
+        stop: watch.stop().clone(),
         ..FuzzOptions::default()
     };
     if args.learn {
-        teach(args, chosen, &options, &redaction)
+        teach(args, chosen, &options, &redaction, watch)
     } else {
-        hold(args, chosen, &options, &redaction, config)
+        hold(args, chosen, &options, &redaction, config, watch)
     }
 }
 
@@ -76,7 +86,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
 fn read(file: &Path) -> Result<Option<Learned>, Failure> {
     let shown = file.display();
     let usage = |message: String| Failure { exit: Exit::Usage, message };
-    let text = match std::fs::read_to_string(file) {
+    let text = match repository()?.read(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && file == Path::new(FILE_NAME) => {
             return Ok(None);
@@ -111,8 +121,9 @@ fn hold(
     options: &FuzzOptions,
     redaction: &Redaction,
     config: Option<&Path>,
+    watch: &Watch,
 ) -> Result<Exit, Failure> {
-    let mut store = Store::new(&chosen, &args.target, config)?;
+    let mut store = Store::new(&chosen, &args.target, &args.corpus, config, redaction)?;
     let other = args.against.choose(&args.target, &chosen, config)?;
     let mut configured = Vec::new();
     if let Some(other) = &other {
@@ -122,33 +133,54 @@ fn hold(
     let ignored = args.against.ignored(&configured)?;
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(redaction)?;
-    let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
+    let store = Arc::new(store);
+    let frame = Frame {
+        command: "differential",
+        started: started.clone(),
+        seed: args.seed,
+        budget: args.selection.budget,
+        threshold: args.selection.severity_threshold,
+        source: chosen.source.clone(),
+        baseline: None,
+        output: args.output.clone(),
+        redaction: redaction.clone(),
+    };
+    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
     let held = match other {
         Some(other) => against(chosen.connector, other, options, &ignored, &mut keeping),
         None => differential(chosen.connector, options, &mut keeping),
     };
-    keeping.listeners.finish();
-    let held = held.map_err(|error| redaction.of_failure(failure(error)))?;
+    keeping.finish(watch);
+    let held = held.map_err(|error| failure(error, watch).redacted(redaction))?;
     let mut run = Run::of_step("differential", started, held);
-    run.weigh(&chosen.settings);
-    store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
+    settle(&mut run, &chosen.settings, &store, watch);
     conclude(&run, args.selection.severity_threshold, chosen.source, &args.output, redaction)
 }
 
-fn teach(args: &Args, chosen: Chosen, options: &FuzzOptions, redaction: &Redaction) -> Result<Exit, Failure> {
+fn teach(
+    args: &Args,
+    chosen: Chosen,
+    options: &FuzzOptions,
+    redaction: &Redaction,
+    watch: &Watch,
+) -> Result<Exit, Failure> {
     if args.output.format == RunFormat::Sarif {
         let message = "--learn finds nothing that SARIF could tell; use --format human or json".to_owned();
         return Err(Failure { exit: Exit::Usage, message });
     }
     let mut listeners = args.output.listeners(redaction)?;
+    watch.begin_without_report();
     let taught = learn(chosen.connector, options, &mut listeners);
+    watch.conclude();
     listeners.finish();
-    let taught = taught.map_err(|error| redaction.of_failure(failure(error)))?;
+    // Half of what there is to be learned would be held against the rest of it later.
+    watch.unless_interrupted()?;
+    let taught = taught.map_err(|error| failure(error, watch).redacted(redaction))?;
     let name = format!("`{}`", args.file.display());
-    std::fs::write(&args.file, redaction.of(&taught.learned.written()))
+    write_whole(&args.file, &redaction.of(&taught.learned.written()))
         .map_err(|error| cannot_write(&name, &error))?;
     let text = match args.output.format {
-        RunFormat::Json => format!("{:#}\n", told_json(args, &taught)),
+        RunFormat::Json => written(&told_json(args, &taught)),
         _ => told(&name, &taught),
     };
     args.output.deliver(&redaction.of(&text))?;
@@ -162,10 +194,10 @@ fn told(name: &str, taught: &Taught) -> String {
     let count = |count: usize| if count == 1 { "1 tool".to_owned() } else { format!("{count} tools") };
     let mut text = format!("{name} holds {}, after {} calls\n", count(tools.len()), taught.run.summary.calls);
     for (tool, entry) in tools {
-        text += &format!("  {}: {}\n", wallfacer_core::wire::shortened(tool, 80), what_is_known(entry));
+        text += &format!("  {}: {}\n", shortened(tool, 80), what_is_known(entry));
     }
     for not in &taught.run.not_tested {
-        text += &format!("  not learned from {}: {}\n", not.what, not.why);
+        text += &format!("  not learned from {}: {}\n", shown(&not.what), shown(&not.why));
     }
     text
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use wallfacer_core::lock::{Direction, FILE_NAME, Lock};
-use wallfacer_core::summary::Run;
+use wallfacer_core::summary::{NotTested, Run};
 use wallfacer_core::target::Settings;
 
 use super::store::Store;
@@ -42,7 +42,7 @@ impl DriftArgs {
     pub fn read(&self) -> Result<Option<Locked>, Failure> {
         let file = self.lock.clone().unwrap_or_else(|| PathBuf::from(FILE_NAME));
         if self.lock.is_none()
-            && std::fs::metadata(&file).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+            && std::fs::symlink_metadata(&file).is_err_and(|error| error.kind() == ErrorKind::NotFound)
         {
             return Ok(None);
         }
@@ -54,6 +54,12 @@ impl DriftArgs {
 impl Locked {
     /// Adds what is other than in the file to the run.
     pub fn hold_against(&self, run: &mut Run, settings: &Settings, store: &Store) {
+        if run.interrupted {
+            // What was not seen yet would count as gone.
+            let what = format!("differences to `{}`", self.file.display());
+            run.not_tested.push(NotTested { what, why: "the run was interrupted".to_owned() });
+            return;
+        }
         let known = run.findings.len();
         run.compare_with(&self.lock, &self.failing);
         for finding in &mut run.findings[known..] {
@@ -75,7 +81,7 @@ pub fn failing(asked: &[FailOn]) -> BTreeSet<Direction> {
 /// The lock in a file.
 pub fn read(file: &Path) -> Result<Lock, Failure> {
     let shown = file.display();
-    let text = std::fs::read_to_string(file).map_err(|error| {
+    let text = super::target::repository()?.read(file).map_err(|error| {
         let reason = error.to_string();
         let reason = without_number(&reason);
         usage(format!("cannot read the lock file `{shown}`: {reason}; `wallfacer lock` writes it"))

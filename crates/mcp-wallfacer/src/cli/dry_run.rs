@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use wallfacer_core::findings::Redaction;
+use wallfacer_core::report::written;
 use wallfacer_core::session::Foreseen;
+use wallfacer_text::shown;
 
 use super::output::{OutputArgs, RunFormat};
-use super::redaction::Redaction;
 use crate::exit::{Exit, Failure};
 
 /// Hands over what a run would do.
@@ -15,7 +17,7 @@ pub fn deliver(
     redaction: &Redaction,
 ) -> Result<Exit, Failure> {
     let text = match output.format {
-        RunFormat::Json => format!("{:#}\n", serde_json::json!({ "dry_run": foreseen })),
+        RunFormat::Json => written(&serde_json::json!({ "dry_run": foreseen })),
         _ => human(foreseen),
     };
     output.deliver(&redaction.of(&text))
@@ -40,13 +42,13 @@ fn human(foreseen: &Foreseen) -> String {
         format!("{}, with up to {cases_per_tool} cases each", counted(tools.len(), "tool", "s", "")),
     );
     for tool in tools {
-        line(1, format!("  {}", plain(tool)));
+        line(1, format!("  {}", shown(tool)));
     }
     if !not_tested.is_empty() {
         text.push_str("\nIt would not try\n");
     }
     for left in not_tested {
-        let _always_fits = writeln!(text, "  {}: {}", plain(&left.what), plain(&left.why));
+        let _always_fits = writeln!(text, "  {}: {}", shown(&left.what), shown(&left.why));
     }
     text
 }
@@ -54,14 +56,4 @@ fn human(foreseen: &Foreseen) -> String {
 /// A number of things, with what follows where they are several and where there is one.
 fn counted(count: usize, thing: &str, several: &str, one: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { one } else { several })
-}
-
-/// Names are the server's, and may hold anything.
-fn plain(text: &str) -> String {
-    text.chars()
-        .flat_map(|letter| match letter.is_control() {
-            true => letter.escape_default().collect::<Vec<char>>(),
-            false => vec![letter],
-        })
-        .collect()
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use wallfacer_core::plan::Mode;
 use wallfacer_core::session::FuzzOptions;
+use wallfacer_core::stop::Stop;
 
 use super::drift::DriftArgs;
 use super::selection::SelectionArgs;
@@ -53,6 +54,7 @@ impl EffortArgs {
             stored: Vec::new(),
             learned: None,
             feedback: None,
+            stop: Stop::default(),
         })
     }
 }

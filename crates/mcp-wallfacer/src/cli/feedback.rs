@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wallfacer_core::findings::{InputStore, Redaction, Secrets};
+use wallfacer_core::findings::{InputStore, Redaction};
 use wallfacer_core::plan::Input;
 use wallfacer_core::session::Feedback;
 
@@ -37,21 +37,25 @@ impl FeedbackArgs {
     }
 
     /// Keeps what brought news, where that is asked for.
-    pub fn keep<'a>(&self, news: impl Iterator<Item = &'a Input>, chosen: &Chosen) -> Result<(), Failure> {
+    pub fn keep<'a>(
+        &self,
+        news: impl Iterator<Item = &'a Input>,
+        chosen: &Chosen,
+        redaction: &Redaction,
+    ) -> Result<(), Failure> {
         if !self.corpus_feedback {
             return Ok(());
         }
         let store = self.store(chosen);
-        let redaction = Redaction::new(Secrets::of(chosen.connector.target()));
         for input in news {
-            store.write(input, &redaction).map_err(|error| Failure::usage(&error))?;
+            store.write(input, redaction).map_err(|error| Failure::usage(&error))?;
         }
         Ok(())
     }
 
     fn store(&self, chosen: &Chosen) -> InputStore {
         let usual: &Path = &chosen.settings.inputs_directory;
-        InputStore::new(self.corpus_dir.as_deref().unwrap_or(usual))
+        InputStore::new(self.corpus_dir.as_deref().unwrap_or(usual)).within(&chosen.settings.repository)
     }
 }
 

@@ -2,26 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::ValueEnum;
 use wallfacer_core::findings::{FindingId, merge, rfc3339};
 use wallfacer_core::plan::Mode;
-use wallfacer_core::session::{FuzzOptions, foresee, fuzz};
+use wallfacer_core::session::{FuzzError, FuzzOptions, foresee, fuzz};
 use wallfacer_core::summary::{Fuzzed, Note, Run};
 
 use super::conclude::{conclude, failure};
+use super::corpus_place::CorpusArgs;
 use super::differential;
 use super::dry_run;
 use super::feedback::FeedbackArgs;
-use super::keeping::Keeping;
+use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat};
-use super::redaction::Redaction;
+use super::redaction;
 use super::selection::SelectionArgs;
+use super::settle::settle;
 use super::store::Store;
 use super::target::TargetArgs;
 use super::units;
 use crate::exit::{Exit, Failure};
+use crate::interruption::Watch;
+use crate::terminal;
 
 /// Beyond this nobody reads what comes of it.
 const MOST_RUNS: u64 = 1_000;
@@ -30,7 +35,7 @@ const MOST_RUNS: u64 = 1_000;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: TargetArgs,
+    pub(super) target: TargetArgs,
     /// Same seed, same cases
     #[arg(long, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
@@ -72,6 +77,8 @@ pub struct Args {
     #[command(flatten)]
     feedback: FeedbackArgs,
     #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
     output: OutputArgs<RunFormat>,
 }
 
@@ -82,15 +89,16 @@ enum ModeArg {
     Mixed,
 }
 
-pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
     if args.aggregate && args.runs < 2 {
         let message = "--aggregate compares several runs; add --runs 2 or more".to_owned();
         return Err(Failure { exit: Exit::Usage, message });
     }
-    let chosen = args.target.choose(config)?;
-    let redaction = Redaction::new(chosen.connector.target().secrets());
-    let store = Store::new(&chosen, &args.target, config)?;
+    let chosen = args.corpus.placed(args.target.choose(config)?);
+    let redaction = redaction::of_target(chosen.connector.target());
+    let store = Arc::new(Store::new(&chosen, &args.target, &args.corpus, config, &redaction)?);
+    watch.hold_to(args.selection.budget);
     let mut options = FuzzOptions {
         seed: args.seed,
         mode: match args.mode {
@@ -112,14 +120,26 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         stored: store.stored_cases(),
         learned: differential::committed(),
         feedback: args.feedback.feedback(&chosen)?,
+        stop: watch.stop().clone(),
     };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
-    let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
-    let fail = |error| redaction.of_failure(failure(error));
+    let frame = Frame {
+        command: "fuzz",
+        started: started.clone(),
+        seed: args.seed,
+        budget: args.selection.budget,
+        threshold: args.selection.severity_threshold,
+        source: chosen.source.clone(),
+        baseline: None,
+        output: args.output.clone(),
+        redaction: redaction.clone(),
+    };
+    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
+    let fail = |error| failure(error, watch).redacted(&redaction);
     if args.dry_run {
         let foreseen = foresee(chosen.connector, &options, &mut keeping);
-        keeping.listeners.finish();
+        keeping.finish(watch);
         return dry_run::deliver(&foreseen.map_err(fail)?, &args.output, &redaction);
     }
     let begun = Instant::now();
@@ -129,19 +149,27 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         // Each run has an equal share of the time that is left.
         let share = |budget: Duration| budget.saturating_sub(begun.elapsed()) / (args.runs - number) as u32;
         options.budget = args.selection.budget.map(share);
-        runs.push(fuzz(chosen.connector.clone(), &options, &mut keeping));
-        if runs.last().is_some_and(Result::is_err) {
+        let fuzzed = fuzz(chosen.connector.clone(), &options, &mut keeping);
+        // What the runs before it found stands.
+        if matches!(fuzzed, Err(FuzzError::Stopped(_))) && !runs.is_empty() {
+            break;
+        }
+        let failed = fuzzed.is_err();
+        runs.push(fuzzed);
+        if failed || watch.stop().is_told() {
             break;
         }
     }
-    keeping.listeners.finish();
+    keeping.finish(watch);
     let runs = runs.into_iter().collect::<Result<Vec<Fuzzed>, _>>().map_err(fail)?;
-    args.feedback.keep(runs.iter().flat_map(|fuzzed| &fuzzed.news), &chosen)?;
+    if let Err(failure) = args.feedback.keep(runs.iter().flat_map(|fuzzed| &fuzzed.news), &chosen, &redaction)
+    {
+        terminal::note(&format!("inputs with a new kind of answer are not kept: {}", failure.message));
+    }
     let mut run = together(started, runs, args.aggregate);
     run.seed = args.seed;
     run.took = begun.elapsed();
-    run.weigh(&chosen.settings);
-    store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
+    settle(&mut run, &chosen.settings, &store, watch);
     let exit = conclude(&run, args.selection.severity_threshold, chosen.source, &args.output, &redaction)?;
     Ok(if exit == Exit::Clean && args.coverage_strict && has_gaps(&run) { Exit::NotTested } else { exit })
 }

@@ -1,30 +1,163 @@
-//! Findings are stored when they are made, then told: whoever kills a run loses nothing that they were told of.
+//! Stores each finding when it is made, then tells of it: whoever ends a run loses nothing that they were told of. What
+//! was told is remembered, so that there is a report even where the session does not come back.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use wallfacer_core::event::{Event, Listener};
-use wallfacer_core::target::Settings;
+use wallfacer_core::findings::{Baseline, Finding, FindingId, Redaction};
+use wallfacer_core::stop::Reason;
+use wallfacer_core::summary::{NotTested, Run};
+use wallfacer_core::target::{Settings, Severity, Shown};
+use wallfacer_core::wire::Server;
 
-use super::output::Listeners;
+use super::conclude::conclude;
+use super::output::{Listeners, OutputArgs, RunFormat};
+
+use super::settle::tell_ending;
 use super::store::Store;
+use crate::interruption::{LastWords, Watch};
 
-/// Stores each finding before the others hear of it.
-#[derive(Debug)]
-pub struct Keeping<'a> {
-    pub store: &'a Store,
-    pub settings: &'a Settings,
-    pub listeners: Listeners,
+/// How long a listener that is busy is waited for before the last words are said.
+const BUSY: Duration = Duration::from_millis(300);
+
+/// The listener of a session that stores what it hears of.
+pub struct Keeping {
+    store: Arc<Store>,
+    settings: Settings,
+    heard: Arc<Mutex<Heard>>,
 }
 
-impl Listener for Keeping<'_> {
+/// What a session has said so far.
+#[derive(Default)]
+struct Heard {
+    listeners: Option<Listeners>,
+    target: Option<Shown>,
+    server: Option<Server>,
+    /// As they are stored.
+    findings: Vec<Finding>,
+    suspected: Vec<String>,
+    calls: u64,
+}
+
+/// What a report needs that the session does not say.
+pub struct Frame {
+    pub command: &'static str,
+    pub started: String,
+    pub seed: u64,
+    pub budget: Option<Duration>,
+    pub threshold: Severity,
+    pub source: Option<String>,
+    pub baseline: Option<Baseline>,
+    pub output: OutputArgs<RunFormat>,
+    pub redaction: Redaction,
+}
+
+impl Keeping {
+    /// Begins to listen, and to be able to report what was heard.
+    pub fn begin(
+        store: &Arc<Store>,
+        settings: &Settings,
+        listeners: Listeners,
+        frame: Frame,
+        watch: &Watch,
+    ) -> Keeping {
+        let heard = Arc::new(Mutex::new(Heard { listeners: Some(listeners), ..Heard::default() }));
+        watch.begin(last_words(frame, heard.clone(), store.clone(), watch.clone()));
+        Keeping { store: store.clone(), settings: settings.clone(), heard }
+    }
+
+    /// The session is done.
+    pub fn finish(self, watch: &Watch) {
+        watch.conclude();
+        let listeners = self.heard().listeners.take();
+        listeners.into_iter().for_each(Listeners::finish);
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listener for Keeping {
     fn hear(&mut self, event: &Event<'_>) {
+        let mut heard = self.heard();
         if let Event::FindingMade { finding, replaces, .. } = event {
             let mut finding = (*finding).clone();
             let (kind, rule) = (finding.kind.name(), finding.kind.rule());
             let wanted = self.settings.severity(kind, rule, finding.tool.as_deref());
             finding.severity = wanted.unwrap_or(finding.severity);
-            // All is stored once more at the end of the run, and what fails then is told.
-            let _at_the_end = self.store.keep([&mut finding]);
+            self.store.keep([&mut finding]);
             replaces.iter().for_each(|id| self.store.forget(id));
+            heard.remember(finding, replaces);
         }
-        self.listeners.hear(event);
+        heard.take_in(event);
+        heard.listeners.iter_mut().for_each(|listeners| listeners.hear(event));
+    }
+}
+
+impl Heard {
+    fn remember(&mut self, finding: Finding, replaces: &[FindingId]) {
+        let told = format!("a suspected {} in {}", finding.kind.name(), finding.place());
+        self.suspected.retain(|suspected| *suspected != told);
+        self.findings.retain(|known| known.id != finding.id && !replaces.contains(&known.id));
+        self.findings.push(finding);
+    }
+
+    fn take_in(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Connecting { target } => self.target = Some((*target).clone()),
+            Event::Connected { server, .. } => self.server = Some((*server).clone()),
+            Event::RoundDone { calls, suspected, .. } => {
+                self.calls = self.calls.max(*calls);
+                self.suspected = suspected.to_vec();
+            }
+            _ => {}
+        }
+    }
+}
+
+fn last_words(frame: Frame, heard: Arc<Mutex<Heard>>, store: Arc<Store>, watch: Watch) -> LastWords {
+    Box::new(move |reason| {
+        let Some(mut heard) = patiently(&heard) else { return Err(watch.broken_off()) };
+        heard.listeners.take().into_iter().for_each(Listeners::finish);
+        let (Some(target), Some(server)) = (heard.target.take(), heard.server.take()) else {
+            return Err(watch.broken_off().redacted(&frame.redaction));
+        };
+        let mut run = Run::empty(frame.command, frame.started.clone(), target, server);
+        run.took = watch.elapsed();
+        (run.seed, run.budget) = (frame.seed, frame.budget);
+        run.summary.calls = heard.calls;
+        let (findings, flaky) =
+            std::mem::take(&mut heard.findings).into_iter().partition(|finding| finding.reproduced.always());
+        run.add_findings(findings, flaky);
+        let why = format!("{} before it could be seen a second time", watch.stop().why());
+        let suspected = std::mem::take(&mut heard.suspected).into_iter();
+        run.not_tested.extend(suspected.map(|what| NotTested { what, why: why.clone() }));
+        if reason == Reason::Overdue {
+            run.out_of_time = true;
+            run.in_vain = Some("the server kept the run beyond its time, and it had to be broken off");
+            let why = "the run had to be broken off, for the server kept it beyond its time".to_owned();
+            run.not_tested.push(NotTested { what: "the rest of the plan".to_owned(), why });
+        }
+        tell_ending(&mut run, reason, &store);
+        if let Some(baseline) = &frame.baseline {
+            run.hold_against(baseline);
+            run.stale.clear();
+        }
+        conclude(&run, frame.threshold, frame.source.clone(), &frame.output, &frame.redaction)
+    })
+}
+
+/// What was heard, unless whoever listens does not come back either.
+fn patiently(heard: &Mutex<Heard>) -> Option<MutexGuard<'_, Heard>> {
+    let until = Instant::now() + BUSY;
+    loop {
+        match heard.try_lock() {
+            Ok(heard) => return Some(heard),
+            Err(TryLockError::Poisoned(heard)) => return Some(heard.into_inner()),
+            Err(TryLockError::WouldBlock) if Instant::now() >= until => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+        }
     }
 }

@@ -4,22 +4,25 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde_json::json;
-use wallfacer_core::findings::rfc3339;
+use wallfacer_core::findings::{Redaction, rfc3339};
 use wallfacer_core::lock::{Difference, FILE_NAME, Lock, compare};
+use wallfacer_core::report::written as document;
 use wallfacer_core::session::{BehaveOptions, behave};
+use wallfacer_text::shown;
 
 use super::behave::{noise, told};
 use super::drift::{FailOn, failing, read};
-use super::output::{Format, OutputArgs, cannot_write};
-use super::redaction::Redaction;
-use super::target::TargetArgs;
+use super::output::{Format, OutputArgs, cannot_write, write_whole};
+use super::redaction;
+use super::target::{TargetArgs, repository};
 use crate::exit::{Exit, Failure};
+use crate::interruption::Watch;
 
 /// Write down what a server declares and does; with --check, tell what is other than it was
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: TargetArgs,
+    pub(super) target: TargetArgs,
     /// Compare with the lock file instead of writing it
     #[arg(long)]
     check: bool,
@@ -39,12 +42,13 @@ pub struct Args {
     output: OutputArgs<Format>,
 }
 
-pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
+    repository()?.check_file(&args.file).map_err(|error| Failure::usage(&error))?;
     // What cannot be compared with is said before anything is started.
     let before = args.check.then(|| read(&args.file)).transpose()?;
     let chosen = args.target.choose(config)?;
-    let redaction = Redaction::new(chosen.connector.target().secrets());
+    let redaction = redaction::of_target(chosen.connector.target());
     let options = BehaveOptions {
         command: "lock",
         started: rfc3339(SystemTime::now()),
@@ -55,11 +59,16 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         destructive: chosen.settings.destructive.clone(),
         budget: None,
         noise: noise(&chosen.settings)?,
+        stop: watch.stop().clone(),
     };
     let mut listeners = args.output.listeners(&redaction)?;
+    watch.begin_without_report();
     let watched = behave(chosen.connector, &options, &mut |_, _| {}, &mut listeners);
+    watch.conclude();
     listeners.finish();
-    let watched = watched.map_err(|error| redaction.of_failure(told(error)))?;
+    // A lock of half a server would let the other half change unseen.
+    watch.unless_interrupted()?;
+    let watched = watched.map_err(|error| told(error, watch).redacted(&redaction))?;
     let is_watched = watched.run.server.standing.observed.calls;
     let Some(now) = watched.run.locked else { unreachable!("a watched run has what is locked") };
     match before {
@@ -70,12 +79,12 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
 
 fn written(args: &Args, now: &Lock, is_watched: bool, redaction: &Redaction) -> Result<Exit, Failure> {
     let name = format!("`{}`", args.file.display());
-    std::fs::write(&args.file, redaction.of(&now.written())).map_err(|error| cannot_write(&name, &error))?;
+    write_whole(&args.file, &redaction.of(&now.written())).map_err(|error| cannot_write(&name, &error))?;
     let seen = if is_watched { "with what each was seen to do" } else { "what they do was not observed" };
     let text = match args.output.format {
         Format::Human => format!("{name} holds {} tools, {seen}\n", now.tools.len()),
         Format::Json => {
-            format!("{:#}\n", json!({ "file": args.file, "tools": now.tools.len(), "observed": is_watched }))
+            document(&json!({ "file": args.file, "tools": now.tools.len(), "observed": is_watched }))
         }
     };
     args.output.deliver(&redaction.of(&text))
@@ -89,7 +98,7 @@ fn compared(
 ) -> Result<Exit, Failure> {
     let text = match args.output.format {
         Format::Human => human(differences, is_watched),
-        Format::Json => format!("{:#}\n", json!({ "drift": differences, "observed": is_watched })),
+        Format::Json => document(&json!({ "drift": differences, "observed": is_watched })),
     };
     args.output.deliver(&redaction.of(&text))?;
     let failing = failing(&args.fail_on);
@@ -107,7 +116,7 @@ fn human(differences: &[Difference], is_watched: bool) -> String {
     };
     for Difference { direction, subject, what } in differences {
         let name = subject.name().unwrap_or("the server");
-        text.push_str(&format!("  {:<8} {name}: {what}\n", direction.as_str()));
+        text.push_str(&format!("  {:<8} {}: {}\n", direction.as_str(), shown(name), shown(what)));
     }
     if !is_watched {
         text.push_str("what the tools do was not observed, so only what is declared was compared\n");

@@ -8,6 +8,7 @@ mod checking;
 mod ci;
 mod conclude;
 mod corpus;
+mod corpus_place;
 mod coverage;
 mod diff;
 mod differential;
@@ -27,19 +28,22 @@ mod property;
 mod redaction;
 mod replay;
 mod selection;
+mod settle;
 mod store;
 mod suggest;
 mod target;
 mod units;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 
 use crate::exit::{Exit, Failure};
-use crate::{demo, init};
+use crate::interruption::{Watch, watch_over};
+use crate::{demo, init, terminal};
+use target::TargetArgs;
 
 /// Tells the truth about an MCP server by running it
 #[derive(Debug, Parser)]
@@ -82,37 +86,86 @@ enum Command {
 
 /// Runs what the arguments ask for.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return Ok(show_usage(with_tip(error))),
     };
-    match cli.command {
-        Command::Check(args) => check::run(&args, cli.config.as_deref()),
-        Command::Ci(args) => ci::run(&args, cli.config.as_deref()),
-        Command::Behave(args) => behave::run(&args, cli.config.as_deref()),
-        Command::Lock(args) => lock::run(&args, cli.config.as_deref()),
-        Command::Doctor(args) => doctor::run(&args, cli.config.as_deref()),
-        Command::Fuzz(args) => fuzz::run(&args, cli.config.as_deref()),
-        Command::Differential(args) => differential::run(&args, cli.config.as_deref()),
-        Command::Property(args) => property::run(&args, cli.config.as_deref()),
-        Command::Suggest(args) => suggest::run(&args, cli.config.as_deref()),
-        Command::Coverage(args) => coverage::run(&args, cli.config.as_deref()),
-        Command::Replay(args) => replay::run(&args, cli.config.as_deref()),
-        Command::Corpus(args) => corpus::run(&args, cli.config.as_deref()),
-        Command::Diff(args) => diff::run(&args),
-        Command::Init(args) => {
-            let here = target::working_directory()?;
-            output::print(&init::run(&args, &here)?)
+    match carry_out(cli) {
+        Err(failure) if failure.exit == Exit::NotInSandbox && terminal::is_attended() => {
+            ask_to_leave_sandbox(&arguments, failure)
         }
-        Command::Pack(args) => pack::run(&args, cli.config.as_deref()),
-        Command::Completions(args) => papers::completions(&args),
-        Command::Man(args) => papers::man(&args),
-        Command::DemoServer { rules: true } => output::print(demo::INVARIANTS),
+        done => done,
+    }
+}
+
+/// The server does not start in the sandbox. Whether it is run without is its user's to say, who is told first why.
+fn ask_to_leave_sandbox(arguments: &[OsString], failure: Failure) -> Result<Exit, Failure> {
+    let Ok(mut cli) = Cli::try_parse_from(arguments) else { return Err(failure) };
+    let Some(target) = cli.command.target() else { return Err(failure) };
+    target.leave_sandbox();
+    let exit = terminal::show_failure(&failure);
+    let question = "run it without the sandbox, with all your rights?";
+    match watch_over(move |_| Ok(if terminal::ask(question) { Exit::Clean } else { exit }))? {
+        Exit::Clean => carry_out(cli),
+        refused => Ok(refused),
+    }
+}
+
+impl Command {
+    /// Where the server is named, for commands that are about one alone.
+    fn target(&mut self) -> Option<&mut TargetArgs> {
+        match self {
+            Command::Check(args) => Some(&mut args.target),
+            Command::Ci(args) => Some(&mut args.target),
+            Command::Behave(args) => Some(&mut args.target),
+            Command::Lock(args) => Some(&mut args.target),
+            Command::Doctor(args) => Some(&mut args.target),
+            Command::Fuzz(args) => Some(&mut args.target),
+            Command::Property(args) => Some(&mut args.target),
+            Command::Suggest(args) => Some(&mut args.target),
+            Command::Coverage(args) => Some(&mut args.target),
+            Command::Replay(args) => Some(&mut args.target),
+            _ => None,
+        }
+    }
+}
+
+fn carry_out(cli: Cli) -> Result<Exit, Failure> {
+    match cli.command {
+        // This one is ended by whoever started it.
         Command::DemoServer { rules: false } => {
             demo::die_of_panics();
             let served = demo::serve(std::io::stdin().lock(), std::io::stdout().lock());
             served.map(|()| Exit::Clean).map_err(|error| Failure::usage(&error))
         }
+        command => watch_over(move |watch| perform(command, cli.config.as_deref(), watch)),
+    }
+}
+
+fn perform(command: Command, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
+    match command {
+        Command::Check(args) => check::run(&args, config, watch),
+        Command::Ci(args) => ci::run(&args, config, watch),
+        Command::Behave(args) => behave::run(&args, config, watch),
+        Command::Lock(args) => lock::run(&args, config, watch),
+        Command::Doctor(args) => doctor::run(&args, config, watch),
+        Command::Fuzz(args) => fuzz::run(&args, config, watch),
+        Command::Differential(args) => differential::run(&args, config, watch),
+        Command::Property(args) => property::run(&args, config, watch),
+        Command::Suggest(args) => suggest::run(&args, config, watch),
+        Command::Coverage(args) => coverage::run(&args, config, watch),
+        Command::Replay(args) => replay::run(&args, config, watch),
+        Command::Corpus(args) => corpus::run(&args, config, watch),
+        Command::Diff(args) => diff::run(&args, config),
+        Command::Init(args) => {
+            let here = target::working_directory()?;
+            output::print(&init::run(&args, &here)?)
+        }
+        Command::Pack(args) => pack::run(&args, config),
+        Command::Completions(args) => papers::completions(&args),
+        Command::Man(args) => papers::man(&args),
+        Command::DemoServer { .. } => output::print(demo::INVARIANTS),
     }
 }
 
@@ -138,7 +191,7 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
 }
 
 /// One thread is enough: the server is the slow part, and one thread costs least beside it.
-fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| Failure {
         exit: Exit::OurFault,
         message: format!("cannot set up what wallfacer waits with: {error}"),

@@ -2,18 +2,21 @@
 
 use std::fmt::Display;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use wallfacer_core::event::{Event, Listener};
+use wallfacer_core::findings::Redaction;
 use wallfacer_core::log::Log;
 use wallfacer_core::report::Look;
+use wallfacer_text::page;
 
-use super::redaction::{Redacted, Redaction};
+use super::redaction::Redacted;
 use crate::exit::{Exit, Failure, without_number};
 use crate::terminal::{self, Progress};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct OutputArgs<F: ValueEnum + Send + Sync + 'static = Format> {
     /// The form of the report
     #[arg(long, value_enum, default_value = "human", help_heading = "Output")]
@@ -57,13 +60,13 @@ impl<F: ValueEnum + Send + Sync + 'static> OutputArgs<F> {
             Some(path) => Some(Log::new(Redacted::new(create(path)?, redaction))),
             None => None,
         };
-        Ok(Listeners { progress: Progress::new(), log })
+        Ok(Listeners { progress: Progress::new(), log, redaction: redaction.clone() })
     }
 
     /// Hands the report over.
     pub fn deliver(&self, text: &str) -> Result<Exit, Failure> {
         match &self.output {
-            Some(path) => std::fs::write(path, text)
+            Some(path) => std::fs::write(path, page(text, &[]))
                 .map(|()| Exit::Clean)
                 .map_err(|error| cannot_write(&quoted(path), &error)),
             None => print(text),
@@ -75,6 +78,7 @@ impl<F: ValueEnum + Send + Sync + 'static> OutputArgs<F> {
 pub struct Listeners {
     progress: Progress,
     log: Option<Log<Redacted<File>>>,
+    redaction: Redaction,
 }
 
 impl Listeners {
@@ -89,7 +93,14 @@ impl Listeners {
 
 impl Listener for Listeners {
     fn hear(&mut self, event: &Event<'_>) {
-        self.progress.hear(event);
+        match event {
+            // A server may call a tool by a secret.
+            Event::FindingMade { id, kind, place, replaces, finding } => {
+                let place = &self.redaction.of(place);
+                self.progress.hear(&Event::FindingMade { id, kind, place, replaces, finding });
+            }
+            other => self.progress.hear(other),
+        }
         if let Some(log) = &mut self.log {
             log.hear(event);
         }
@@ -98,11 +109,25 @@ impl Listener for Listeners {
 
 /// Prints a report to stdout.
 pub fn print(text: &str) -> Result<Exit, Failure> {
-    terminal::print(text).map(|()| Exit::Clean).map_err(|error| cannot_write("to standard output", &error))
+    let text = page(text, terminal::look().codes());
+    terminal::print(&text).map(|()| Exit::Clean).map_err(|error| cannot_write("to standard output", &error))
 }
 
 fn create(path: &Path) -> Result<File, Failure> {
     File::create(path).map_err(|error| cannot_write(&quoted(path), &error))
+}
+
+/// Writes a file that is there as a whole or not at all, whenever the command is ended.
+pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    // A pipe or a device is written to as it is. A link is replaced, for it may lead to a file that is not ours.
+    let is_other = |there: std::fs::Metadata| !there.is_file() && !there.is_symlink();
+    if std::fs::symlink_metadata(path).is_ok_and(is_other) {
+        return std::fs::write(path, text);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let placed = std::fs::write(&temporary, text).and_then(|()| std::fs::rename(&temporary, path));
+    placed.inspect_err(|_| drop(std::fs::remove_file(&temporary)))
 }
 
 fn check_place(path: &Path) -> Result<(), Failure> {

@@ -8,11 +8,15 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
+use wallfacer_core::findings::Redaction;
+use wallfacer_core::report::written;
+use wallfacer_core::repository::Repository;
 use wallfacer_rules::{
     FixtureOutcome, FixtureResult, Parameter, Problems, RuleFile, Rules, Shelf, nearest, test_offline,
 };
 
 use super::output::{Format, OutputArgs};
+use super::redaction::{self, Written};
 use super::target;
 use crate::exit::{Exit, Failure, without_number};
 
@@ -110,6 +114,8 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
 /// The packs of the workspace, with the built-in ones behind them.
 pub fn shelf(here: &Path) -> Result<Shelf, Failure> {
     let directory = here.join(DIRECTORY);
+    let repository = Repository::around(here);
+    repository.check_directory(&directory).map_err(|error| Failure::usage(&error))?;
     let entries = match fs::read_dir(&directory) {
         Ok(entries) => entries,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -128,7 +134,7 @@ pub fn shelf(here: &Path) -> Result<Shelf, Failure> {
         if length.as_ref().is_ok_and(|length| *length > MAX_BYTES) {
             return Err(failed(format!("cannot read `{shown}`: it is longer than {MAX_BYTES} bytes")));
         }
-        let text = length.and_then(|_| fs::read_to_string(&file));
+        let text = length.and_then(|_| repository.read(&file));
         let text = text.map_err(|error| failed(format!("cannot read `{shown}`: {error}")))?;
         packs.entry(name.to_owned()).or_insert(text);
     }
@@ -177,7 +183,7 @@ fn list(shelf: &Shelf, output: &OutputArgs) -> Result<Exit, Failure> {
     let text = match output.format {
         Format::Json => {
             let packs: Vec<_> = rows.iter().map(Row::json).collect();
-            format!("{:#}\n", json!({ "packs": packs }))
+            written(&json!({ "packs": packs }))
         }
         Format::Human => {
             let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
@@ -251,10 +257,21 @@ fn show(
     } else {
         text.to_owned()
     };
-    match output.format {
-        Format::Human => output.deliver(&text),
-        Format::Json => output.deliver(&format!("{:#}\n", json!({ "name": name, "text": text }))),
+    let text = match output.format {
+        Format::Human => text,
+        Format::Json => written(&json!({ "name": name, "text": text })),
+    };
+    output.deliver(&redaction(shelf, name, given).of(&text))
+}
+
+/// Parameters may be secrets, also where a pack is only shown.
+fn redaction(shelf: &Shelf, name: &str, given: &BTreeMap<String, Value>) -> Redaction {
+    let mut held = Written::default();
+    match shelf.rules(name, given) {
+        Some(Ok(rules)) if !given.is_empty() => held.pack(shelf, name, &rules, given),
+        _ => held.parameters(given),
     }
+    redaction::of_environment(&held)
 }
 
 fn init(shelf: &Shelf, name: &str, force: bool, here: &Path) -> Result<Exit, Failure> {
@@ -276,7 +293,7 @@ fn init(shelf: &Shelf, name: &str, force: bool, here: &Path) -> Result<Exit, Fai
         None => (STARTER.replace("NAME", name), "a pack to begin with"),
     };
     fs::create_dir_all(here.join(DIRECTORY))
-        .and_then(|()| fs::write(&path, text))
+        .and_then(|()| Repository::around(here).write(&path, &text))
         .map_err(|error| failed(format!("cannot write `{shown}`: {error}")))?;
     super::output::print(&format!("{shown}: {what}. Try it with: wallfacer pack test {name}\n"))
 }
@@ -305,7 +322,7 @@ fn test(
         Format::Human => tested.iter().map(|(name, outcomes)| told(name, outcomes)).collect(),
         Format::Json => {
             let packs: Vec<_> = tested.iter().map(|(name, outcomes)| told_json(name, outcomes)).collect();
-            format!("{:#}\n", json!({ "packs": packs }))
+            written(&json!({ "packs": packs }))
         }
     };
     output.deliver(&text)?;
@@ -388,7 +405,7 @@ fn params(
                     })
                 })
                 .collect();
-            format!("{:#}\n", json!({ "name": name, "parameters": rows }))
+            written(&json!({ "name": name, "parameters": rows }))
         }
         Format::Human if parameters.is_empty() => format!("{name} takes no parameters\n"),
         Format::Human => parameters
@@ -399,7 +416,7 @@ fn params(
             })
             .collect(),
     };
-    output.deliver(&text)
+    output.deliver(&redaction(shelf, name, given).of(&text))
 }
 
 pub fn loaded(shelf: &Shelf, name: &str, given: &BTreeMap<String, Value>) -> Result<Rules, Failure> {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::Value;
@@ -12,14 +13,17 @@ use wallfacer_rules::{Rules, Shelf, nearest};
 
 use super::behave::noise;
 use super::conclude::{conclude, failure};
-use super::keeping::Keeping;
+use super::corpus_place::CorpusArgs;
+use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat};
 use super::pack::{self, ParameterArgs};
-use super::redaction::Redaction;
+use super::redaction::{self, Written};
 use super::selection::SelectionArgs;
+use super::settle::settle;
 use super::store::Store;
 use super::target::{TargetArgs, working_directory};
 use crate::exit::{Exit, Failure, without_number};
+use crate::interruption::Watch;
 use crate::terminal;
 
 /// Try rules on a server: those of a file, or of packs
@@ -28,7 +32,7 @@ pub struct Args {
     /// A rule file
     file: Option<PathBuf>,
     #[command(flatten)]
-    target: TargetArgs,
+    pub(super) target: TargetArgs,
     /// A rule pack; see `wallfacer pack list`
     #[arg(long, value_name = "NAME", help_heading = "Rules")]
     pack: Vec<String>,
@@ -46,15 +50,18 @@ pub struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
     #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
     output: OutputArgs<RunFormat>,
 }
 
-pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
-    let sets = args.sets(config)?;
-    let chosen = args.target.choose(config)?;
-    let redaction = Redaction::new(chosen.connector.target().secrets());
-    let store = Store::new(&chosen, &args.target, config)?;
+    let (sets, written) = args.sets(config)?;
+    let chosen = args.corpus.placed(args.target.choose(config)?);
+    let redaction = redaction::of_rules(chosen.connector.target(), &written);
+    let store = Arc::new(Store::new(&chosen, &args.target, &args.corpus, config, &redaction)?);
+    watch.hold_to(args.selection.budget);
     let effort = FuzzOptions {
         seed: args.seed,
         include: args.selection.include()?,
@@ -63,6 +70,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         in_flight: 1,
         budget: args.selection.budget,
         destructive: chosen.settings.destructive.clone(),
+        stop: watch.stop().clone(),
         ..FuzzOptions::default()
     };
     let options = PropertyOptions {
@@ -74,18 +82,29 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
-    let mut keeping = Keeping { store: &store, settings: &chosen.settings, listeners };
+    let frame = Frame {
+        command: "property",
+        started: started.clone(),
+        seed: args.seed,
+        budget: args.selection.budget,
+        threshold: args.selection.severity_threshold,
+        source: chosen.source.clone(),
+        baseline: None,
+        output: args.output.clone(),
+        redaction: redaction.clone(),
+    };
+    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
     let tried = property(chosen.connector, &|_| sets.clone(), &options, &mut keeping);
-    keeping.listeners.finish();
-    let tried = tried.map_err(|error| redaction.of_failure(failure(error)))?;
+    keeping.finish(watch);
+    let tried = tried.map_err(|error| failure(error, watch).redacted(&redaction))?;
     let mut run = Run::of_step("property", started, tried);
-    run.weigh(&chosen.settings);
-    store.keep(run.findings.iter_mut().chain(&mut run.flaky))?;
+    settle(&mut run, &chosen.settings, &store, watch);
     conclude(&run, args.selection.severity_threshold, chosen.source, &args.output, &redaction)
 }
 
 impl Args {
-    fn sets(&self, config: Option<&Path>) -> Result<Vec<RuleSet>, Failure> {
+    /// The rules that are tried, and what of them may be a secret.
+    fn sets(&self, config: Option<&Path>) -> Result<(Vec<RuleSet>, Written), Failure> {
         let shelf = pack::shelf(&working_directory()?)?;
         let all: Vec<String> = shelf.names().into_iter().map(str::to_owned).collect();
         let names = if self.pack_all { &all } else { &self.pack };
@@ -96,8 +115,12 @@ impl Args {
             });
         }
         let mut sets = Vec::new();
+        let mut written = Written::default();
+        written.parameters(&self.parameters.typed());
         if let Some(file) = &self.file {
-            sets.push(self.read(file, &shelf)?);
+            let set = self.read(file, &shelf)?;
+            written.rules(&set.rules);
+            sets.push(set);
         }
         let set = super::target::settings(config)?.packs;
         let mut known = BTreeSet::new();
@@ -106,12 +129,14 @@ impl Args {
                 shelf.parameters(name).into_iter().map(|parameter| parameter.name).collect();
             known.extend(declared.iter().cloned());
             let given = self.parameters.given_to(&shelf, name, &set, &declared);
-            sets.push(RuleSet { name: name.clone(), rules: pack::loaded(&shelf, name, &given)? });
+            let rules = pack::loaded(&shelf, name, &given)?;
+            written.pack(&shelf, name, &rules, &given);
+            sets.push(RuleSet { name: name.clone(), rules });
         }
         let unused = self.parameters.names().find(|typed| !known.contains(*typed));
         match unused.filter(|_| self.file.is_none()) {
             Some(typed) => Err(undeclared(typed, &known)),
-            None => Ok(sets),
+            None => Ok((sets, written)),
         }
     }
 

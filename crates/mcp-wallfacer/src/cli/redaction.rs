@@ -1,61 +1,80 @@
-//! Text in, the same text without the target's secrets out: the last gate before anything is written, because a server
-//! may repeat what it was given.
+//! Gathers what a run must not write: the secrets of its target, of our environment, and of the rules that it tries.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use wallfacer_core::target::REDACTED;
+use serde_json::Value;
+use wallfacer_core::findings::{Redaction, Secrets};
+use wallfacer_core::target::Target;
+use wallfacer_rules::{Rules, Shelf};
 
-use crate::exit::Failure;
+use crate::environment;
 
-/// Stands where the words of a server were cut.
-const CUT: &str = "…";
-/// A shorter beginning of a secret tells nothing, and would be found in ordinary words.
-const SHORTEST_BEGINNING: usize = 4;
-
-/// What must not be written.
-#[derive(Clone)]
-pub struct Redaction {
-    /// The longest first, so that no rest of one is left where another begins alike.
-    secrets: Vec<String>,
+/// What a run without rules must not write.
+pub fn of_target(target: &Target) -> Redaction {
+    of_rules(target, &Written::default())
 }
 
-impl Redaction {
-    pub fn new(secrets: BTreeSet<String>) -> Redaction {
-        let in_json: Vec<String> = secrets.iter().map(|secret| as_in_json(secret)).collect();
-        let all: BTreeSet<String> = secrets.into_iter().chain(in_json).collect();
-        let mut secrets: Vec<String> = all.into_iter().collect();
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        Redaction { secrets }
+/// What a run must not write that tries rules.
+pub fn of_rules(target: &Target, written: &Written) -> Redaction {
+    written.added_to(Secrets::named_by(target, &environment::named_secrets()))
+}
+
+/// What must not be written where there is no server.
+pub fn of_environment(written: &Written) -> Redaction {
+    let mut secrets = Secrets::default();
+    environment::named_secrets().iter().for_each(|(name, value)| secrets.add(name, value));
+    written.added_to(secrets)
+}
+
+/// Values that somebody wrote into rules or gave as parameters, each with its name.
+#[derive(Debug, Default)]
+pub struct Written(Vec<(String, String)>);
+
+impl Written {
+    /// Parameters of packs or of a rule file.
+    pub fn parameters(&mut self, given: &BTreeMap<String, Value>) {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        self.0.extend(given.iter().map(|(name, value)| (name.clone(), text(value))));
     }
 
-    /// The text without the secrets, and without what a cut left of one.
-    pub fn of(&self, text: &str) -> String {
-        let whole = self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, REDACTED));
-        let mut pieces: Vec<String> = whole.split(CUT).map(str::to_owned).collect();
-        let cut = pieces.len() - 1;
-        pieces[..cut].iter_mut().for_each(|piece| self.trim_beginning(piece));
-        pieces.join(CUT)
+    /// Rules of the user's own.
+    pub fn rules(&mut self, rules: &Rules) {
+        self.0.extend(rules.sent());
     }
 
-    pub fn of_failure(&self, failure: Failure) -> Failure {
-        Failure { message: self.of(&failure.message), ..failure }
+    /// A pack with these parameters. What a built-in pack says by itself everybody can read.
+    pub fn pack(&mut self, shelf: &Shelf, name: &str, rules: &Rules, given: &BTreeMap<String, Value>) {
+        let filled: Vec<&str> =
+            given.values().filter_map(Value::as_str).filter(|value| !value.is_empty()).collect();
+        let mut sent = rules.sent();
+        if !shelf.is_of_workspace(name) {
+            sent.retain(|(_, value)| filled.iter().any(|filled| value.contains(filled)));
+        }
+        self.0.extend(sent);
+        self.parameters(given);
     }
 
-    fn trim_beginning(&self, piece: &mut String) {
-        let left = |secret: &String| {
-            let ends = secret.char_indices().map(|(end, _)| end).rev();
-            ends.take_while(|end| *end >= SHORTEST_BEGINNING).find(|end| piece.ends_with(&secret[..*end]))
-        };
-        if let Some(length) = self.secrets.iter().filter_map(left).max() {
-            piece.replace_range(piece.len() - length.., REDACTED);
+    /// All packs that a run may choose from.
+    pub fn packs(&mut self, shelf: &Shelf, set: &BTreeMap<String, BTreeMap<String, String>>) {
+        for name in shelf.names() {
+            let given = shelf.given(name, set, &BTreeMap::new());
+            if !shelf.is_of_workspace(name) && given.is_empty() {
+                continue;
+            }
+            // A pack that cannot be read is told by the commands that are about packs; its parameters may be secret all
+            // the same.
+            match shelf.rules(name, &given) {
+                Some(Ok(rules)) => self.pack(shelf, name, &rules, &given),
+                _ => self.parameters(&given),
+            }
         }
     }
-}
 
-impl std::fmt::Debug for Redaction {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Redaction").finish_non_exhaustive()
+    fn added_to(&self, mut secrets: Secrets) -> Redaction {
+        let short: Vec<String> =
+            self.0.iter().filter_map(|(name, value)| secrets.add_written(name, value)).collect();
+        Redaction::new(secrets).with_foreign(short)
     }
 }
 
@@ -86,45 +105,40 @@ impl<W: Write> Write for Redacted<W> {
     }
 }
 
-/// The text as it stands between the quotes of a JSON document.
-fn as_in_json(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn redaction(secrets: &[&str]) -> Redaction {
-        Redaction::new(secrets.iter().map(|secret| secret.to_string()).collect())
-    }
-
-    #[test]
-    fn a_secret_is_gone_wherever_it_stands() {
-        let redaction = redaction(&["hunter22", "hunter22-and-more"]);
-        assert_eq!(redaction.of("a hunter22-and-more, hunter22."), "a [redacted], [redacted].");
-    }
-
-    #[test]
-    fn a_secret_that_json_escapes_is_gone_too() {
-        assert_eq!(redaction(&["pass\"word"]).of(r#"{"a": "pass\"word"}"#), r#"{"a": "[redacted]"}"#);
-    }
-
-    #[test]
-    fn the_beginning_of_a_secret_before_a_cut_is_gone() {
-        let redaction = redaction(&["hunter22"]);
-        assert_eq!(redaction.of("token hunter2… and hunt…"), "token [redacted]… and [redacted]…");
-        assert_eq!(redaction.of("hun… hunter"), "hun… hunter");
-    }
-
     #[test]
     fn a_secret_written_in_two_halves_does_not_pass() {
+        let mut secrets = Secrets::default();
+        secrets.add("token", "hunter22");
         let mut out = Vec::new();
-        let mut redacted = Redacted::new(&mut out, &redaction(&["hunter22"]));
+        let mut redacted = Redacted::new(&mut out, &Redaction::new(secrets));
         redacted.write_all(b"a hunt").unwrap();
         redacted.write_all(b"er22\n").unwrap();
         redacted.flush().unwrap();
         assert_eq!(out, b"a [redacted]\n");
+    }
+
+    #[test]
+    fn a_pack_that_is_built_in_holds_no_secret_but_the_parameters_that_it_is_given() {
+        let pack = "version: 4\nmetadata:\n  parameters:\n    word: { description: w, type: string, default: x }\ninvariants:\n  - { name: r, tool: t, \
+                    fixed: { password: \"{{word}}\", token: written-here }, assert: [{ kind: exists, path: $.response }] }\n";
+        let given = BTreeMap::from([("word".to_owned(), Value::from("swordfish"))]);
+        let rules = Rules::read("pack", pack, &given, &|_| None).unwrap();
+        for (workspace, wanted) in
+            [(vec!["pack"], vec!["swordfish", "written-here"]), (vec![], vec!["swordfish"])]
+        {
+            let texts = workspace.iter().map(|name| (name.to_string(), pack.to_owned())).collect();
+            let mut written = Written::default();
+            written.pack(&Shelf::new(texts), "pack", &rules, &given);
+            let redaction = written.added_to(Secrets::default());
+            let gone: Vec<&str> = ["swordfish", "written-here", "exists"]
+                .into_iter()
+                .filter(|word| redaction.of(word) != *word)
+                .collect();
+            assert_eq!(gone, wanted);
+        }
     }
 }

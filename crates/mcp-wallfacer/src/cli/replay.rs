@@ -3,16 +3,19 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use wallfacer_core::findings::{Corpus, CorpusError, Finding, Repro, read_finding};
+use wallfacer_core::findings::{CorpusError, Finding, Redaction, Repro, read_finding};
+use wallfacer_core::report::written;
 use wallfacer_core::session::{Replay, Replayed, replay};
 
+use wallfacer_text::shown;
+
 use super::again::{Again, TrustArgs, ready};
+use super::corpus_place::CorpusArgs;
 use super::output::{Format, OutputArgs};
-use super::redaction::Redaction;
-use super::store;
-use super::target::{TargetArgs, settings};
-use crate::environment;
+use super::target::TargetArgs;
+use super::{redaction, store};
 use crate::exit::{Exit, Failure};
+use crate::interruption::Watch;
 
 /// Try a stored finding once more: FIXED, STILL FAILS, FLAKY or NOT REPLAYABLE
 #[derive(Debug, clap::Args)]
@@ -26,25 +29,32 @@ pub struct Args {
     #[command(flatten)]
     trust: TrustArgs,
     #[command(flatten)]
-    target: TargetArgs,
+    pub(super) target: TargetArgs,
+    #[command(flatten)]
+    corpus: CorpusArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
 
-pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
-    let finding = find(&args.id, config)?;
-    let told = tell(&finding, args, config)?;
+    let finding = find(&args.id, &args.corpus, config)?;
+    let told = tell(&finding, args, config, watch)?;
     let text = match args.output.format {
         Format::Human => told.human(args.show_payload),
-        Format::Json => format!("{:#}\n", told.json(args.show_payload)),
+        Format::Json => written(&told.json(args.show_payload)),
     };
     args.output.deliver(&told.redaction.of(&text))?;
     Ok(told.exit())
 }
 
-fn tell<'a>(finding: &'a Finding, args: &Args, config: Option<&Path>) -> Result<Told<'a>, Failure> {
-    try_again(finding, &args.target, &args.trust, &args.output, config)
+fn tell<'a>(
+    finding: &'a Finding,
+    args: &Args,
+    config: Option<&Path>,
+    watch: &Watch,
+) -> Result<Told<'a>, Failure> {
+    try_again(finding, &args.target, &args.trust, &args.output, config, watch)
 }
 
 /// A finding and what became of it.
@@ -61,8 +71,9 @@ pub fn try_again<'a>(
     trust: &TrustArgs,
     output: &OutputArgs,
     config: Option<&Path>,
+    watch: &Watch,
 ) -> Result<Told<'a>, Failure> {
-    let known = Redaction::new(environment::secrets());
+    let known = redaction::of_environment(&redaction::Written::default());
     let not = |why: String, redaction| Told { finding, replayed: Replayed::not(why), redaction };
     // What was stored as not replayable needs no server to say so.
     if let Err(why) = finding.repro.case() {
@@ -74,9 +85,12 @@ pub fn try_again<'a>(
             Err(why) => return Ok(not(why, known)),
         };
     let mut listeners = output.listeners(&redaction)?;
-    let runtime = super::runtime()?;
-    let tried = runtime.block_on(replay(connector, other, &restored, &destructive, &mut listeners));
+    let tried = watch.wait_for(replay(connector, other, &restored, &destructive, &mut listeners));
     listeners.finish();
+    let tried = match tried {
+        Ok(tried) => tried,
+        Err(broken_off) => return Ok(not(broken_off.message, redaction)),
+    };
     match tried {
         Ok(replayed) => Ok(Told { finding, replayed, redaction }),
         Err(error) => Ok(not(Failure::from(error).message, redaction)),
@@ -84,11 +98,11 @@ pub fn try_again<'a>(
 }
 
 /// A finding of the corpus by the beginning of its id, or of a file.
-pub fn find(id: &str, config: Option<&Path>) -> Result<Finding, Failure> {
+pub fn find(id: &str, corpus: &CorpusArgs, config: Option<&Path>) -> Result<Finding, Failure> {
     let found = if id.ends_with(".json") || id.contains(std::path::MAIN_SEPARATOR) {
         read_finding(Path::new(id))
     } else {
-        Corpus::new(settings(config)?.corpus_directory).find(id)
+        corpus.corpus(config)?.find(id)
     };
     found.map_err(|error: CorpusError| store::failure(&error))
 }
@@ -105,10 +119,12 @@ impl Told<'_> {
     pub fn human(&self, show_payload: bool) -> String {
         let (verdict, why) = self.words();
         let (kind, place, id) = (self.finding.kind.name(), place(self.finding), &self.finding.id);
-        let mut text = format!("{verdict}: {kind} in {place}  [{id}]\n  {why}\n");
-        self.replayed.remarks.iter().for_each(|remark| text += &format!("  {remark}\n"));
+        let mut text = format!("{verdict}: {kind} in {place}  [{id}]\n  {}\n", shown(&why));
+        self.replayed.remarks.iter().for_each(|remark| text += &format!("  {}\n", shown(remark)));
         if show_payload {
-            sent(self.finding).iter().for_each(|step| text += &format!("  sent: {step}\n"));
+            sent(self.finding)
+                .iter()
+                .for_each(|step| text += &format!("  sent: {}\n", shown(&step.to_string())));
         }
         text
     }

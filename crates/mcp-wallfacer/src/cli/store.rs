@@ -1,10 +1,11 @@
-//! Findings of a run in, the same on disk out, without secrets and with the line that shows each again.
+//! Keeps the findings of a run on disk, without secrets and with the line that shows each again.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use wallfacer_core::findings::{
-    Corpus, CorpusError, Finding, FindingId, Key, Missing, Redaction, Secrets, asked_for, restore, rfc3339,
+    Corpus, CorpusError, Finding, FindingId, Key, Missing, Redaction, asked_for, restore, rfc3339,
     stored_target, typed_target,
 };
 use wallfacer_core::lock::FILE_NAME;
@@ -12,8 +13,9 @@ use wallfacer_core::plan::Case;
 use wallfacer_core::target::{REDACTED, Shown};
 use wallfacer_core::wire::Connector;
 
-use super::key;
+use super::corpus_place::CorpusArgs;
 use super::target::{Chosen, TargetArgs};
+use super::{key, redaction};
 use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
@@ -25,7 +27,6 @@ const MOST_STORED: usize = 500;
 #[derive(Debug)]
 pub struct Store {
     corpus: Corpus,
-    secrets: Secrets,
     redaction: Redaction,
     target: Shown,
     /// The server that this one is held against.
@@ -33,23 +34,34 @@ pub struct Store {
     /// What a replay needs beside the id.
     behind: String,
     before: String,
+    /// Why something could not be stored, as it was first told.
+    trouble: OnceLock<String>,
 }
 
 impl Store {
     /// For a run against this target.
-    pub fn new(chosen: &Chosen, args: &TargetArgs, config: Option<&Path>) -> Result<Store, Failure> {
-        let secrets = Secrets::of(chosen.connector.target());
-        let redaction = Redaction::new(secrets.clone());
+    pub fn new(
+        chosen: &Chosen,
+        args: &TargetArgs,
+        place: &CorpusArgs,
+        config: Option<&Path>,
+        redaction: &Redaction,
+    ) -> Result<Store, Failure> {
+        let redaction = redaction.clone();
         let here = super::target::working_directory()?;
         let target = stored_target(chosen.connector.target(), &redaction, &here);
-        let corpus = Corpus::new(&chosen.settings.corpus_directory);
-        let (before, behind) = needed(&target, args, config);
-        Ok(Store { corpus, secrets, redaction, target, other: None, before, behind })
+        let corpus = place.of(&chosen.settings);
+        let (before, mut behind) = needed(&target, args, config);
+        if let Some(directory) = &place.directory {
+            behind = format!(" --corpus {}{behind}", quoted(&directory.to_string_lossy()));
+        }
+        let trouble = OnceLock::new();
+        Ok(Store { corpus, redaction, target, other: None, before, behind, trouble })
     }
 
     /// The same for a comparison with another server.
     pub fn against(self, other: &Connector) -> Result<Store, Failure> {
-        let redaction = Redaction::new(Secrets::of(other.target()));
+        let redaction = redaction::of_target(other.target());
         let here = super::target::working_directory()?;
         Ok(Store { other: Some(stored_target(other.target(), &redaction, &here)), ..self })
     }
@@ -71,8 +83,8 @@ impl Store {
     }
 
     /// Completes findings, takes the secrets out of them, and stores them. What is shown of them afterwards is what is
-    /// stored.
-    pub fn keep<'a>(&self, findings: impl IntoIterator<Item = &'a mut Finding>) -> Result<(), Failure> {
+    /// stored. Where that fails, the run goes on, and the reason is kept for the report.
+    pub fn keep<'a>(&self, findings: impl IntoIterator<Item = &'a mut Finding>) {
         let key = key::read_or_make();
         for finding in findings {
             if !self.before.is_empty() || !self.behind.is_empty() {
@@ -80,11 +92,28 @@ impl Store {
                 finding.replay = Some(format!("{}{plain}{}", self.before, self.behind));
             }
             self.complete(finding);
-            write(&self.corpus, finding, key.as_ref())?;
+            if let Err(failure) = write(&self.corpus, finding, key.as_ref()) {
+                let _told_before = self.trouble.set(failure.message);
+            }
         }
-        // What killed runs left is taken away now and then; nothing hangs on it.
+    }
+
+    /// Takes away what killed runs left; nothing hangs on it.
+    pub fn clean(&self) {
         let _next_time = self.corpus.clean(SystemTime::now());
-        Ok(())
+    }
+
+    /// Why something could not be stored; none where all was.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.get().map(String::as_str)
+    }
+
+    /// Where findings are kept, to be shown.
+    pub fn place(&self) -> String {
+        let directory = self.corpus.directory();
+        let here = super::target::working_directory().ok();
+        let shown = here.as_deref().and_then(|here| directory.strip_prefix(here).ok()).unwrap_or(directory);
+        format!("`{}`", shown.display())
     }
 
     /// Says when it was found and of what, and takes the secrets out of it.
@@ -118,7 +147,8 @@ impl Store {
     }
 
     fn case(&self, mut finding: Finding) -> Option<Case> {
-        let lookup = |name: &str| environment::variable(name).or_else(|| self.secrets.by_variable(name));
+        let lookup =
+            |name: &str| environment::variable(name).or_else(|| self.redaction.secrets().by_variable(name));
         let missing = restore(&mut finding, lookup);
         missing.is_empty().then(|| finding.repro.case().ok()).flatten()
     }

@@ -1,24 +1,24 @@
 //! `suggest`: which rule packs fit a server, and with which parameters.
 
-use std::fs;
 use std::path::Path;
 
 use clap::ValueEnum;
+use wallfacer_core::findings::Redaction;
 use wallfacer_core::world::Standing;
 use wallfacer_rules::{ToolShape, show_suggestions, suggest, suggestions_as_json, suggestions_as_toml};
 
 use super::output::OutputArgs;
-use super::redaction::Redaction;
-use super::runtime;
-use super::target::{Chosen, TargetArgs, config_path};
+use super::redaction;
+use super::target::{Chosen, TargetArgs, config_path, repository};
 use crate::exit::{Exit, Failure};
+use crate::interruption::Watch;
 use crate::terminal;
 
 /// Show which rule packs fit a server, and why
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: TargetArgs,
+    pub(super) target: TargetArgs,
     /// Add the parameters of the packs to wallfacer.toml; what is set there stays
     #[arg(long)]
     write: bool,
@@ -33,12 +33,12 @@ pub enum Form {
     Json,
 }
 
-pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
+pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
     let chosen = args.target.choose(config)?;
-    let redaction = Redaction::new(chosen.connector.target().secrets());
+    let redaction = redaction::of_target(chosen.connector.target());
     let set = chosen.settings.packs.clone();
-    let mut found = suggest(&shapes(chosen, &args.output, &redaction)?);
+    let mut found = suggest(&shapes(chosen, &args.output, &redaction, watch)?);
     if args.write {
         found.retain(|suggestion| !set.contains_key(&suggestion.pack));
         let text = suggestions_as_toml(&found);
@@ -57,8 +57,9 @@ pub fn shapes<F: ValueEnum + Send + Sync + 'static>(
     chosen: Chosen,
     output: &OutputArgs<F>,
     redaction: &Redaction,
+    watch: &Watch,
 ) -> Result<Vec<ToolShape>, Failure> {
-    look(chosen, output, redaction).map(|(tools, _)| tools)
+    look(chosen, output, redaction, watch).map(|(tools, _)| tools)
 }
 
 /// The same, with how far the server is confined.
@@ -66,12 +67,13 @@ pub fn look<F: ValueEnum + Send + Sync + 'static>(
     chosen: Chosen,
     output: &OutputArgs<F>,
     redaction: &Redaction,
+    watch: &Watch,
 ) -> Result<(Vec<ToolShape>, Standing), Failure> {
     let mut connector = chosen.connector;
     let mut listeners = output.listeners(redaction)?;
-    let seen = runtime()?.block_on(wallfacer_core::session::examine(&mut connector, &mut listeners));
+    let seen = watch.wait_for(wallfacer_core::session::examine(&mut connector, &mut listeners));
     listeners.finish();
-    let seen = seen.map_err(|error| redaction.of_failure(error.into()))?;
+    let seen = seen?.map_err(|error| Failure::from(error).redacted(redaction))?;
     let tools = seen.catalogue.tools.entries;
     let tools =
         tools.into_iter().map(|tool| ToolShape::new(serde_json::Value::Object(tool.listed))).collect();
@@ -83,7 +85,8 @@ fn write(tables: &str, config: Option<&Path>) -> Result<(), Failure> {
     let path = config_path(config)?;
     let cannot =
         |error: &dyn std::fmt::Display| super::output::cannot_write(&format!("`{}`", path.display()), error);
-    let before = match fs::read_to_string(&path) {
+    let repository = repository()?;
+    let before = match repository.read(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(cannot(&error)),
@@ -93,7 +96,7 @@ fn write(tables: &str, config: Option<&Path>) -> Result<(), Failure> {
         return Ok(());
     }
     let gap = if before.is_empty() || before.ends_with("\n\n") { "" } else { "\n" };
-    fs::write(&path, format!("{before}{gap}{tables}")).map_err(|error| cannot(&error))?;
+    repository.write(&path, &format!("{before}{gap}{tables}")).map_err(|error| cannot(&error))?;
     terminal::note(&format!("added to `{}`", path.display()));
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use wallfacer_core::repository::Repository;
 use wallfacer_core::session::RuleSet;
 use wallfacer_core::target::{CONFIG_NAME, FileConfig, Flags, Settings, Surroundings, resolve};
 use wallfacer_core::wire::Connector;
@@ -36,7 +37,7 @@ pub struct TargetArgs {
     /// Start the server without our own environment
     #[arg(long, help_heading = "Target")]
     env_clear: bool,
-    /// With --env-clear: a variable of ours that the server gets all the same
+    /// A variable that the server gets as it is: a confined one has look-alikes of other secrets, with --env-clear nothing else
     #[arg(long, value_name = "NAME", help_heading = "Target")]
     env_pass: Vec<String>,
     /// The directory that the server is started in
@@ -60,6 +61,9 @@ pub struct TargetArgs {
     /// What must be had, or the server is not tested: observe, confine
     #[arg(long, value_name = "WHAT", help_heading = "Sandbox")]
     require: Vec<String>,
+    /// A file or directory of the home that a confined server sees as it is; what it writes there is not kept
+    #[arg(long, value_name = "PATH", help_heading = "Sandbox")]
+    keep: Vec<PathBuf>,
     /// How long one request may take [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Limits")]
     timeout: Option<Duration>,
@@ -128,6 +132,7 @@ impl TargetArgs {
             env_clear: typed.env_clear || stored.env_clear,
             env_pass: [&stored.env_pass[..], &typed.env_pass].concat(),
             protocol: typed.protocol.clone().or_else(|| stored.protocol.clone()),
+            keep: [&stored.keep[..], &typed.keep].concat(),
             roots: if typed.roots.is_empty() { stored.roots.clone() } else { typed.roots.clone() },
             ..typed
         };
@@ -170,6 +175,7 @@ impl TargetArgs {
             sandbox: typed.sandbox,
             net: typed.net,
             require: typed.require,
+            keep: typed.keep,
             timeout: typed.timeout,
             startup_timeout: typed.startup_timeout,
             probe_timeout: typed.probe_timeout,
@@ -181,6 +187,11 @@ impl TargetArgs {
         target.timeouts.per_tool.extend(self.tool_timeout.clone());
         let connector = Connector::new(target, environment::all());
         Ok(Chosen { connector, settings: settings(config)?, source: None })
+    }
+
+    /// The same, without the sandbox.
+    pub fn leave_sandbox(&mut self) {
+        self.sandbox = Some("off".to_owned());
     }
 
     /// The rules that come with the demo, where it is the server.
@@ -220,12 +231,18 @@ impl TargetArgs {
             sandbox: self.sandbox.clone(),
             net: self.net.clone(),
             require: self.require.clone(),
+            keep: self.keep.clone(),
             timeout: self.timeout,
             startup_timeout: self.startup_timeout,
             probe_timeout: self.probe_timeout,
             max_line_bytes: self.max_line,
         })
     }
+}
+
+/// The repository around the working directory, for files that are kept in it.
+pub fn repository() -> Result<Repository, Failure> {
+    working_directory().map(|here| Repository::around(&here))
 }
 
 /// What the configuration says beyond the target.

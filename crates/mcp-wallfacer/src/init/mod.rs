@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use wallfacer_core::repository::Repository;
 use wallfacer_core::target::{CONFIG_NAME, ClientFiles, Surroundings};
 
 const RULES_NAME: &str = "invariants.yaml";
@@ -97,9 +98,11 @@ fn check_absent(files: &[FileToWrite], directory: &Path) -> Result<(), InitError
 
 /// All files or none.
 fn write(files: &[FileToWrite], directory: &Path) -> Result<(), InitError> {
+    let repository = Repository::around(directory);
     for (done, file) in files.iter().enumerate() {
         let path = directory.join(&file.path);
-        if let Err(source) = create(&path, &file.text) {
+        let reachable = repository.check_file(&path).map_err(io::Error::other);
+        if let Err(source) = reachable.and_then(|()| create(&path, &file.text)) {
             for written in &files[..done] {
                 // The error that stopped us is the one worth telling.
                 let _ = std::fs::remove_file(directory.join(&written.path));

@@ -245,7 +245,6 @@ fn flags_that_contradict_each_other() {
         ("server_and_command", &["--server", "weather", "--", "sh"]),
         ("header_without_url", &["--header", "X-Who: me", "--", "sh", "-c", "a b"]),
         ("cwd_without_command", &[&url[..], &["--cwd", "."]].concat()),
-        ("env_pass_without_clear", &["--env-pass", "HOME", "--", "sh"]),
     ] {
         refused(name, 2, &World::new(), args);
     }

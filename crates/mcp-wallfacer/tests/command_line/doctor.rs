@@ -263,3 +263,39 @@ fn a_report_that_cannot_be_written_is_told() {
     outcome.assert_fails(2);
     assert_shown("output_full", &outcome);
 }
+
+/// Runs `doctor` on a terminal of its own, where somebody types this.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(world: &World, server: &str, typed: &str) -> Option<(String, Option<i32>)> {
+    use std::io::Write;
+    let script =
+        ["/usr/bin/script", "/bin/script"].into_iter().find(|path| std::path::Path::new(path).exists());
+    let script = wallfacer_fixtures::require("script (util-linux)", script)?;
+    let doctor = format!("{} doctor -- sh -c '{server}'", env!("CARGO_BIN_EXE_wallfacer"));
+    let plain = world.command(&["doctor"]);
+    let mut command = std::process::Command::new(script);
+    command.args(["-q", "-e", "-c", &doctor, "/dev/null"]).current_dir(world.here()).env_clear();
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("TERM", "dumb");
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(typed.as_bytes()).unwrap();
+    let mut shown = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut shown).unwrap();
+    drop(stdin);
+    Some((world.plain(&shown), child.wait().unwrap().code()))
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn on_a_terminal_a_server_runs_without_the_sandbox_only_after_a_yes() {
+    for (typed, code, runs) in [("\n", 3, false), ("n\n", 3, false), ("what\n", 3, false), ("y\n", 0, true)] {
+        let world = World::new();
+        let server = format!("test -e ~/.netrc && exit 7; touch outside; exec {} correct", fixture());
+        let Some((shown, exit)) = on_a_terminal(&world, &server, typed) else { return };
+        assert_eq!(exit, Some(code), "{typed:?}: {shown}");
+        assert_eq!(world.here().join("outside").exists(), runs, "{typed:?}: {shown}");
+        assert_eq!(shown.matches("[y/N]").count(), 1, "{typed:?}: {shown}");
+        assert_eq!(shown.matches("error:").count(), 1, "{typed:?}: {shown}");
+    }
+}

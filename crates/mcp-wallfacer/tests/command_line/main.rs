@@ -15,6 +15,8 @@ mod network;
 mod orphans;
 mod pack;
 mod papers;
+#[cfg(target_os = "linux")]
+mod processes;
 mod property;
 mod replay;
 mod secrets;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -60,6 +60,12 @@ impl World {
         self
     }
 
+    /// Where all of it lies.
+    #[allow(dead_code, reason = "the attacks, which share this file, need it")]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     pub fn here(&self) -> PathBuf {
         self.root.join("here")
     }
@@ -84,13 +90,7 @@ impl World {
         let (done, ended) = mpsc::channel();
         thread::spawn(move || done.send(child.wait_with_output()));
         let output = ended.recv_timeout(PATIENCE).expect("the command ends in time").unwrap();
-        let words: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
-        Outcome {
-            typed: self.plain(&words.join(" ")),
-            stdout: self.plain(&String::from_utf8(output.stdout).expect("stdout is UTF-8")),
-            stderr: self.plain(&String::from_utf8(output.stderr).expect("stderr is UTF-8")),
-            code: output.status.code(),
-        }
+        Outcome::of(self, &command, output)
     }
 
     /// Every file below the working directory, as a path from there.
@@ -111,6 +111,17 @@ impl World {
 }
 
 impl Outcome {
+    /// What a command printed, without what differs from machine to machine.
+    pub fn of(world: &World, command: &Command, output: Output) -> Outcome {
+        let words: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+        Outcome {
+            typed: world.plain(&words.join(" ")),
+            stdout: world.plain(&String::from_utf8(output.stdout).expect("stdout is UTF-8")),
+            stderr: world.plain(&String::from_utf8(output.stderr).expect("stderr is UTF-8")),
+            code: output.status.code(),
+        }
+    }
+
     /// A failure has only a message, and leaves the directory as it was.
     pub fn assert_fails(&self, code: i32) {
         assert_eq!(self.code, Some(code), "{self}");

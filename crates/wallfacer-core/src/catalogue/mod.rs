@@ -41,12 +41,29 @@ pub enum End {
     RepeatedCursor {
         cursor: String,
     },
-    /// More pages or entries than anyone would list.
-    TooMany,
+    /// More pages or entries than anyone would list, or pages that take too long. The rest was not taken in.
+    TooMany {
+        /// Entries on the pages that were read.
+        listed: usize,
+        /// Whether there are further pages.
+        more: bool,
+    },
     /// A page did not come, or was none.
     Failed {
         why: String,
     },
+}
+
+impl<T> Listing<T> {
+    /// What of a list was not taken in, where it was cut.
+    pub fn cut(&self, noun: &str) -> Option<String> {
+        let End::TooMany { listed, more } = self.end else { return None };
+        let first = self.entries.len() + self.broken.len();
+        Some(match more {
+            true => format!("only the first {first} {noun} are tested: the list does not seem to end"),
+            false => format!("only the first {first} of {listed} {noun} are tested"),
+        })
+    }
 }
 
 impl<T> Default for Listing<T> {

@@ -27,6 +27,7 @@ pub fn stored_target(target: &Target, redaction: &Redaction, directory: &Path) -
         command: words,
         cwd: place.map(|place| redaction.known(&place)),
         roots: target.roots.iter().map(|root| redaction.known(&root.to_string_lossy())).collect(),
+        keep: target.sandbox.keep.iter().map(|path| redaction.known(&path.to_string_lossy())).collect(),
         url: endpoint
             .zip(shown.url.as_deref())
             .map(|(endpoint, shown)| named(&endpoint.url, shown, redaction)),
@@ -42,6 +43,7 @@ pub fn typed_target(stored: &Shown, lookup: impl Fn(&str) -> Option<String>) -> 
     let command: Vec<String> = stored.command.iter().map(&mut word).collect();
     let (url, cwd) = (stored.url.as_ref().map(&mut word), stored.cwd.as_ref().map(&mut word));
     let roots: Vec<String> = stored.roots.iter().map(&mut word).collect();
+    let keep = stored.keep.iter().map(&mut word).map(Into::into).collect();
     let mut pair = |name: &String, border: &str| {
         let variable = replay_variable(name);
         let value = lookup(&variable);
@@ -68,7 +70,8 @@ pub fn typed_target(stored: &Shown, lookup: impl Fn(&str) -> Option<String>) -> 
         roots,
         env,
         env_clear: stored.env_only.is_some(),
-        env_pass: stored.env_only.clone().unwrap_or_default(),
+        env_pass: stored.env_only.clone().unwrap_or_else(|| stored.env_pass.clone()),
+        keep,
         protocol: stored.protocol.clone(),
         headers,
         ..Flags::default()
@@ -173,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_secret_without_a_name_is_neither_stored_nor_guessed() {
-        for target in [command(&["--password", "123"]), command(&["postgres://ada:pw@host/x"])] {
+        for target in [command(&["--password", "123"]), command(&["postgres://a:pw@host/x"])] {
             let stored = stored(&target);
             assert!(stored.command.iter().any(|word| word.contains(REDACTED)), "{stored:?}");
             assert_eq!(typed_target(&stored, lookup), Err(Missing::Hidden));

@@ -102,6 +102,7 @@ impl Baseline {
     /// Accepts a finding; `date` is the day on which that is done.
     pub fn accept(&mut self, finding: &Finding, reason: &str, date: &str) {
         let about = format!("{} of {}: {}", finding.kind.name(), finding.place(), finding.message);
+        let about = wallfacer_text::shown(&about);
         let acceptance =
             Acceptance { reason: reason.to_owned(), date: date.to_owned(), expires: None, about };
         self.accepted.insert(finding.id.clone(), acceptance);

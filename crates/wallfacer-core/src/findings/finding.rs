@@ -1,5 +1,7 @@
 //! A proven fault of a server, with all that is needed to believe it, weigh it and see it again.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{FindingId, Kind, Origin, Repro};
@@ -8,6 +10,9 @@ use crate::target::{Severity, Shown};
 
 /// The longest message; it is one sentence, however much of the server's own text it holds.
 const MESSAGE_CHARS: usize = 400;
+
+/// The label of evidence that names the variable whose secret was shown; without it nothing can show again.
+pub const VARIABLE: &str = "variable";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
@@ -52,6 +57,9 @@ pub struct Finding {
     /// Tells that it was recorded here; see [`Key`](super::Key).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
+    /// What of its payload came from replies of the server, until the secrets are taken out of it.
+    #[serde(skip)]
+    pub learned: BTreeSet<String>,
 }
 
 /// A text that proves something, and what it is: the exit status, the end of stderr, a frame.
@@ -121,12 +129,21 @@ impl Finding {
             last_seen: String::new(),
             replay: None,
             mark: None,
+            learned: BTreeSet::new(),
         }
     }
 
     /// The command that shows it again.
     pub fn replay_line(&self) -> String {
         self.replay.clone().unwrap_or_else(|| format!("wallfacer replay {}", self.id))
+    }
+
+    /// The variables of the user's environment that it shows with.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        self.evidence
+            .iter()
+            .filter(|evidence| evidence.label == VARIABLE)
+            .map(|evidence| evidence.text.as_str())
     }
 
     /// What it is about, for a person: the name of the tool or of another subject, or the server as a whole.
@@ -159,8 +176,10 @@ mod stored_target {
         cwd: Option<String>,
         env: Vec<String>,
         env_only: Option<Vec<String>>,
+        env_pass: Vec<String>,
         protocol: Option<String>,
         roots: Vec<String>,
+        keep: Vec<String>,
         url: Option<String>,
         headers: Vec<String>,
     }
@@ -207,8 +226,10 @@ pub(super) mod examples {
                 cwd: Some(text("/project")),
                 env: vec![text("MODE")],
                 env_only: Some(vec![text("PATH")]),
+                env_pass: vec![text("TOKEN")],
                 protocol: Some(text("2025-06-18")),
                 roots: vec![text("/data")],
+                keep: vec![text("/home/ada/.config/app")],
                 url: Some(text("http://localhost:8000/mcp")),
                 headers: vec![text("Authorization")],
             }),
@@ -224,6 +245,7 @@ pub(super) mod examples {
             last_seen: text("2026-01-03T03:04:05Z"),
             replay: Some(text("wallfacer replay 0123456789abcdef --config other.toml")),
             mark: Some("0".repeat(64)),
+            learned: BTreeSet::new(),
             ..crash("search", json!({ "q": "x" }))
         }
     }
@@ -266,7 +288,7 @@ mod tests {
         let case = crate::plan::Case::tool("a", json!({}), crate::plan::Intent::Valid, 1);
         let origin = Origin::new(None, &Kind::Crash, &case.subject, &crate::findings::Cause::silence());
         let finding = Finding::new(&origin, Kind::Crash, "a\u{1b}[2J\nb", Repro::new(&case, &case));
-        assert_eq!(finding.message, "a\\u{1b}[2J b");
+        assert_eq!(finding.message, "a\\x1b[2J b");
     }
 
     #[test]

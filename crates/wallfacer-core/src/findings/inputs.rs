@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::corpus::{Unreadable, file, folder};
 use super::redaction::Redaction;
 use crate::plan::{Input, Subject};
+use crate::repository::{LinkError, Repository};
 
 /// More tools, or inputs of one tool, are not looked at: a folder from elsewhere must not keep us busy for ever.
 const MAX_FOLDERS: usize = 1_000;
@@ -24,6 +25,8 @@ const ENDING: &str = "json";
 #[derive(Debug, Clone)]
 pub struct InputStore {
     directory: PathBuf,
+    /// Whose links are not followed.
+    repository: Option<Repository>,
 }
 
 /// What earlier runs kept.
@@ -38,6 +41,8 @@ pub struct KnownInputs {
 /// Why inputs could not be read or kept.
 #[derive(Debug, thiserror::Error)]
 pub enum InputsError {
+    #[error(transparent)]
+    Link(#[from] LinkError),
     #[error("cannot read the inputs in {}", path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("cannot keep an input in {}", path.display())]
@@ -48,11 +53,17 @@ pub enum InputsError {
 
 impl InputStore {
     pub fn new(directory: impl Into<PathBuf>) -> InputStore {
-        InputStore { directory: directory.into() }
+        InputStore { directory: directory.into(), repository: None }
+    }
+
+    /// The same in a repository, out of which no link is followed.
+    pub fn within(self, repository: &Repository) -> InputStore {
+        InputStore { repository: Some(repository.clone()), ..self }
     }
 
     /// The inputs that earlier runs kept.
     pub fn read(&self) -> Result<KnownInputs, InputsError> {
+        self.check()?;
         let failed = |source| InputsError::Read { path: self.directory.clone(), source };
         let mut known = KnownInputs::default();
         let folders = match names(&self.directory, MAX_FOLDERS) {
@@ -70,11 +81,12 @@ impl InputStore {
 
     /// Keeps an input; says whether it may be kept.
     pub fn write(&self, input: &Input, redaction: &Redaction) -> Result<bool, InputsError> {
-        let mut text = serde_json::to_string_pretty(input).expect("an input is plain data");
-        text.push('\n');
+        let text = serde_json::to_string_pretty(input).expect("an input is plain data");
+        let text = format!("{}\n", wallfacer_text::json(&text));
         if redaction.text(&text) != text {
             return Ok(false);
         }
+        self.check()?;
         let folder = self.folder(&input.tool);
         let failed = |source| InputsError::Write { path: folder.clone(), source };
         if !file::prepare(&folder).map_err(failed)? {
@@ -84,6 +96,11 @@ impl InputStore {
         let path = folder.join(format!("{}.{ENDING}", &hash[..16]));
         file::put(&path, text.as_bytes()).map_err(failed)?;
         Ok(true)
+    }
+
+    fn check(&self) -> Result<(), InputsError> {
+        let checked = self.repository.as_ref().map(|repository| repository.check_directory(&self.directory));
+        Ok(checked.transpose().map(drop)?)
     }
 
     fn folder(&self, tool: &str) -> PathBuf {

@@ -1,5 +1,5 @@
-//! The short form of a case in, the parts of it that are a payload out, to be edited in place. The rest of a case is
-//! its grammar, in which no secret stands.
+//! Finds the parts of a stored case that are a payload, to be edited in place. The rest of a case is its grammar, in
+//! which no secret stands.
 
 use serde_json::{Map, Value};
 
@@ -20,15 +20,31 @@ pub fn payloads(case: &mut Value) -> Vec<Payload<'_>> {
     let mut found = Vec::new();
     for (key, part) in case {
         match (key.as_str(), part) {
-            ("steps", Value::Array(steps)) => found.extend(steps.iter_mut().flat_map(step)),
+            ("prelude" | "steps", Value::Array(steps)) => found.extend(steps.iter_mut().flat_map(step)),
+            // Parameters of a rule stand in its text, the tool that it is about in its name.
+            ("claim", Value::Object(claim)) => found.extend(
+                claim
+                    .iter_mut()
+                    .filter(|(key, _)| ["rule", "written"].contains(&key.as_str()))
+                    .filter_map(|(_, part)| text(part)),
+            ),
             // `{"tool": NAME}`, `{"frame": HOW}`; a bare word is grammar.
-            // Parameters of a rule stand in its text.
-            ("claim", Value::Object(claim)) => found.extend(claim.get_mut("written").and_then(text)),
-            ("subject" | "intent", Value::Object(named)) => found.extend(named.values_mut().filter_map(text)),
+            ("subject" | "intent" | "measure", named @ Value::Object(_)) => found.extend(texts(named)),
             _ => {}
         }
     }
     found
+}
+
+/// Whether the case is a sequence: its steps are those of the time that it was played, and are made anew from its rule.
+pub fn is_played(case: &Value) -> bool {
+    let written = case.pointer("/claim/written").and_then(Value::as_str).unwrap_or_default();
+    written.lines().any(|line| line.starts_with("sequences:"))
+}
+
+/// Whether a text is one that we put into the server's world to find it again.
+pub fn is_planted(text: &str) -> bool {
+    ["wallfacer-", "wfm"].iter().any(|beginning| text.starts_with(beginning))
 }
 
 fn step(step: &mut Value) -> Vec<Payload<'_>> {
@@ -38,7 +54,7 @@ fn step(step: &mut Value) -> Vec<Payload<'_>> {
         let Some(content) = content.as_object_mut() else { continue };
         for (key, part) in content {
             match (kind.as_str(), key.as_str()) {
-                ("call", "params") | ("raw", "text") if !part.is_string() => {
+                ("call" | "many", "params") | ("raw", "text") if !part.is_string() => {
                     found.push(Payload::Values(part))
                 }
                 ("raw", "text") => found.extend(text(part)),
@@ -52,6 +68,15 @@ fn step(step: &mut Value) -> Vec<Payload<'_>> {
         }
     }
     found
+}
+
+/// All texts in a value, but for its keys. The depth is that of a stored case, which is bounded.
+fn texts(value: &mut Value) -> Vec<Payload<'_>> {
+    match value {
+        Value::Array(items) => items.iter_mut().flat_map(texts).collect(),
+        Value::Object(members) => members.values_mut().flat_map(texts).collect(),
+        single => text(single).into_iter().collect(),
+    }
 }
 
 fn text(value: &mut Value) -> Option<Payload<'_>> {
@@ -97,6 +122,8 @@ mod tests {
         case.steps.push(Step::Raw(RawFrame::new(b"\xff".to_vec(), None)));
         case.steps.push(Step::Raw(RawFrame::new("x".repeat(500).into_bytes(), None)));
         case.steps.extend([Step::Probe, Step::Signal(9)]);
+        let params = json!({ "token": "abc" }).as_object().cloned().unwrap();
+        case.prelude.push(Step::Many { times: 2, method: "x".to_owned(), params });
         let mut stored = serde_json::to_value(&case).unwrap();
         let mut edit = |_: Option<&str>, text: &str| format!("({text})");
         for payload in payloads(&mut stored) {
@@ -110,6 +137,7 @@ mod tests {
             json!({
                 "subject": { "tool": "(search)" },
                 "intent": { "frame": "(cut in half)" },
+                "prelude": [{ "many": { "times": 2, "method": "x", "params": { "(token)": "(abc)" } } }],
                 "steps": [
                     { "call": { "method": "tools/call", "params": {
                         "(name)": "(search)", "(arguments)": { "(q)": "(hello)" },

@@ -1,4 +1,4 @@
-//! [`Finding`] in, the same without secrets out, fit for the disk and every report.
+//! Takes secrets out of findings and of every other text before it is written to a disk, a terminal or a pipe.
 //!
 //! Real secrets go by their value, wherever they stand. What merely looks like one goes from what the server said,
 //! but not from what we made ourselves: a hostile value under `token` is no secret, and without it nothing replays.
@@ -6,45 +6,47 @@
 use std::collections::BTreeSet;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::disclosure::disclosures;
-use super::payload::{Payload, edit_strings, payloads};
+use super::payload::{Payload, edit_strings, is_planted, is_played, payloads};
+use super::search::SecretSearch;
 use super::secrets::{Secrets, key};
 use super::substitution::Substitution;
-use super::{Finding, Repro};
+use super::{Finding, Kind, Repro};
 use crate::plan::Subject;
-use crate::target::is_secret_name;
+use crate::target::{REDACTED, is_secret_name};
 
 const BEGINNING: &str = "<redacted:";
 /// A shorter value of a payload would be found inside ordinary words.
 const SHORTEST: usize = 6;
 
-/// What is to be kept out of sight, and what is known not to be.
+/// What is to be kept out of sight, and what is known not to be. Made once for a run.
 #[derive(Debug, Clone, Default)]
 pub struct Redaction {
     secrets: Secrets,
     /// The secrets as they are sent, and so that they can be put back.
     plain: Substitution,
-    /// The secrets as they look elsewhere.
-    disguised: Substitution,
+    /// The secrets however they are written.
+    search: SecretSearch,
+    /// What stands in the place of each, in the order of the search.
+    placeholders: Vec<String>,
     foreign: BTreeSet<String>,
     own: BTreeSet<String>,
 }
 
 impl Redaction {
     pub fn new(secrets: Secrets) -> Redaction {
-        let (mut plain, mut disguised) = (Substitution::default(), Substitution::default());
-        for (value, name) in secrets.iter() {
-            plain.add(value, &placeholder(name));
-            disguises(value).iter().for_each(|form| disguised.add(form, &placeholder(name)));
-        }
-        Redaction { secrets, plain, disguised, foreign: BTreeSet::new(), own: BTreeSet::new() }
+        let mut plain = Substitution::default();
+        secrets.iter().for_each(|(value, name)| plain.add(value, &placeholder(name)));
+        let search = SecretSearch::new(secrets.iter().map(|(value, _)| value));
+        let placeholders = secrets.iter().map(|(_, name)| placeholder(name)).collect();
+        Redaction { secrets, plain, search, placeholders, ..Redaction::default() }
     }
 
-    /// Values of payloads that we did not make: learned from replies, or written by the user into a rule. Where one
-    /// stands under a secret's name or looks like a secret, it is one.
+    /// Values of payloads that we did not make, and that are too short to be looked for everywhere. Where one stands
+    /// under a secret's name or looks like a secret, it is one.
     pub fn with_foreign(mut self, values: impl IntoIterator<Item = String>) -> Redaction {
         self.foreign.extend(values);
         self
@@ -56,59 +58,100 @@ impl Redaction {
         self
     }
 
-    /// Takes the secrets out of a finding.
-    pub fn apply(&self, finding: &mut Finding) {
-        let mut pass = Pass::new(self);
-        pass.repro(&mut finding.repro);
-        let texts = finding.evidence.iter_mut().map(|evidence| &mut evidence.text);
-        for text in texts.chain([&mut finding.message, &mut finding.details]) {
-            *text = pass.said(text);
-        }
-        for name in names(finding) {
-            *name = self.plain.apply(name);
-        }
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
-    /// Takes the known secrets out of a text that is ours.
+    /// Takes the secrets out of a finding.
+    pub fn apply(&self, finding: &mut Finding) {
+        let mut pass = Pass::new(self, &finding.learned);
+        pass.repro(&mut finding.repro);
+        let Finding { evidence, message, details, references, replay, .. } = finding;
+        let evidence = evidence.iter_mut().flat_map(|evidence| [&mut evidence.label, &mut evidence.text]);
+        for text in evidence.chain([message, details]) {
+            *text = pass.said(text);
+        }
+        for text in references.iter_mut().map(|reference| &mut reference.text).chain(replay) {
+            *text = self.named(text);
+        }
+        for name in names(finding) {
+            *name = self.named(name);
+        }
+        for target in finding.target.iter_mut().chain(&mut finding.other) {
+            let words = target.command.iter_mut().chain(&mut target.roots);
+            for word in words.chain(&mut target.cwd).chain(&mut target.url) {
+                *word = self.known(word);
+            }
+        }
+        finding.learned.clear();
+    }
+
+    /// The last gate before anything is written: the text without the known secrets, and without what a cut left of one.
+    pub fn of(&self, text: &str) -> String {
+        self.search.replace(text, |_| REDACTED)
+    }
+
+    /// Takes the known secrets out of a text that is ours, so that they can be put back where they stand as they are.
     pub(super) fn known(&self, text: &str) -> String {
-        self.plain.apply(text)
+        match self.is_disguised_in(text) {
+            true => self.of(text),
+            false => self.plain.apply(text),
+        }
     }
 
     /// Takes the secrets out of any other text that the server had a part in.
     pub fn text(&self, text: &str) -> String {
-        Pass::new(self).said(text)
+        Pass::new(self, &BTreeSet::new()).said(text)
+    }
+
+    /// Takes the known secrets out of a text, each for its name.
+    fn named(&self, text: &str) -> String {
+        self.search.replace(text, |secret| &self.placeholders[secret])
+    }
+
+    /// Whether a secret stands there in another form than its own, and so cannot be put back.
+    fn is_disguised_in(&self, text: &str) -> bool {
+        self.search.find(text).into_iter().any(|found| !self.plain.is_made_of(&text[found.at]))
     }
 }
 
 /// One finding on its way, so that one secret has one name in all of it.
 struct Pass<'a> {
     redaction: &'a Redaction,
+    /// What of its payload came from replies.
+    learned: BTreeSet<String>,
     /// All that have a name, also those that were only guessed.
     names: Secrets,
     /// What of the payload is a secret, though it is none of the real ones.
     found: Substitution,
     /// Texts that are in sight anyway, one a line.
     kept: String,
+    is_played: bool,
 }
 
 impl<'a> Pass<'a> {
-    fn new(redaction: &'a Redaction) -> Pass<'a> {
+    fn new(redaction: &'a Redaction, learned: &BTreeSet<String>) -> Pass<'a> {
         let kept = redaction.own.iter().fold(String::new(), |kept, own| kept + own + "\n");
-        Pass { redaction, names: redaction.secrets.clone(), found: Substitution::default(), kept }
+        let (names, learned) = (redaction.secrets.clone(), learned.clone());
+        Pass { redaction, learned, names, found: Substitution::default(), kept, is_played: false }
     }
 
     fn repro(&mut self, repro: &mut Repro) {
         let Repro::Replayable { case, .. } = repro else { return };
+        // What a sequence sends is made of answers, and made anew when it is played again.
+        self.is_played = is_played(case);
         let mut hides_a_secret = false;
         for payload in payloads(case) {
             hides_a_secret |= match payload {
                 Payload::Values(value) => {
+                    let hides = self.hides_a_secret(value);
                     edit_strings(value, &mut |under, text| self.sent(under, text));
-                    self.hides_a_secret(value)
+                    hides
                 }
                 Payload::Text(text) => {
+                    let hides = self.redaction.is_disguised_in(text);
                     *text = self.sent(None, text);
-                    self.redaction.disguised.occurs_in(text)
+                    hides
                 }
                 Payload::Bytes(encoded) => self.is_within_bytes(encoded),
             };
@@ -122,7 +165,7 @@ impl<'a> Pass<'a> {
     /// A text of a payload, and the name under which it stands.
     fn sent(&mut self, under: Option<&str>, text: &str) -> String {
         let clean = self.redaction.plain.apply(text);
-        if !self.redaction.foreign.contains(text) {
+        if !self.is_foreign(under, text) {
             self.kept.extend([text, "\n"]);
             return clean;
         }
@@ -138,11 +181,15 @@ impl<'a> Pass<'a> {
         }
     }
 
+    /// Whether a text of a payload is none that we made.
+    fn is_foreign(&self, under: Option<&str>, text: &str) -> bool {
+        let is_bound = self.is_played && under.is_some() && !is_planted(text);
+        is_bound || self.learned.contains(text) || self.redaction.foreign.contains(text)
+    }
+
     /// A text of the server's, or one of ours that repeats it.
     fn said(&mut self, text: &str) -> String {
-        let Redaction { plain, disguised, .. } = self.redaction;
-        let shown =
-            [plain, disguised, &self.found].iter().fold(text.to_owned(), |text, all| all.apply(&text));
+        let shown = self.found.apply(&self.redaction.named(text));
         self.guessed(&shown)
     }
 
@@ -169,44 +216,26 @@ impl<'a> Pass<'a> {
 
     /// Numbers that are secrets, and texts that hold one in disguise.
     fn hides_a_secret(&self, value: &Value) -> bool {
-        let disguised = &self.redaction.disguised;
+        let redaction = self.redaction;
         match value {
             Value::Null | Value::Bool(_) => false,
-            Value::Number(number) => self.redaction.secrets.name(&number.to_string()).is_some(),
-            Value::String(text) => disguised.occurs_in(text),
+            Value::Number(number) => redaction.secrets.name(&number.to_string()).is_some(),
+            Value::String(text) => redaction.is_disguised_in(text),
             Value::Array(items) => items.iter().any(|item| self.hides_a_secret(item)),
-            Value::Object(members) => {
-                members.iter().any(|(key, value)| disguised.occurs_in(key) || self.hides_a_secret(value))
-            }
+            Value::Object(members) => members
+                .iter()
+                .any(|(key, value)| redaction.is_disguised_in(key) || self.hides_a_secret(value)),
         }
     }
 
     fn is_within_bytes(&self, encoded: &str) -> bool {
         let bytes = STANDARD.decode(encoded).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes);
-        let Redaction { plain, disguised, .. } = self.redaction;
-        plain.occurs_in(&text) || disguised.occurs_in(&text)
+        self.redaction.search.occurs_in(&String::from_utf8_lossy(&bytes))
     }
 }
 
 pub(super) fn placeholder(name: &str) -> String {
     format!("{BEGINNING}{}>", key(name))
-}
-
-/// How a secret looks within a JSON text, a URL or a header, where that differs.
-fn disguises(secret: &str) -> Vec<String> {
-    let json = Value::from(secret).to_string();
-    let percent: String = secret.bytes().map(percent_encoded).collect();
-    let mut forms = vec![json[1..json.len() - 1].to_owned(), percent, STANDARD_NO_PAD.encode(secret)];
-    forms.retain(|form| form != secret);
-    forms
-}
-
-fn percent_encoded(byte: u8) -> String {
-    match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    }
 }
 
 /// Names of a finding that the server or the user chose, and that could hold a secret: a resource is named by a URL.
@@ -218,10 +247,11 @@ fn names(finding: &mut Finding) -> Vec<&mut String> {
         }
         Subject::Server => {}
     }
-    if let Some(target) = &mut finding.target {
-        names.extend(
-            target.command.iter_mut().chain(&mut target.roots).chain(&mut target.cwd).chain(&mut target.url),
-        );
+    // A rule about every tool bears the name of each.
+    match &mut finding.kind {
+        Kind::PropertyFailure { invariant: rule } | Kind::Conformance { rule } => names.push(rule),
+        Kind::SequenceFailure { sequence, step_call, .. } => names.extend([sequence, step_call]),
+        _ => {}
     }
     names.extend(finding.server.name.iter_mut().chain(&mut finding.server.version));
     names

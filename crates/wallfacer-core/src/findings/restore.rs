@@ -1,11 +1,11 @@
-//! [`Finding`] with its secrets left open in, the same ready to be run again out.
+//! Puts secrets back into a stored finding, so that it can be run again.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::payload::{Payload, edit_strings, payloads};
+use super::payload::{Payload, edit_strings, is_played, payloads};
 use super::secrets::replay_variable;
 use super::wording::pattern;
 use super::{Finding, Repro};
@@ -13,16 +13,21 @@ use super::{Finding, Repro};
 /// Puts the secrets back into the repro of a finding, and nowhere else; `lookup` knows variables by name. Gives the
 /// variables that are missing.
 pub fn restore(finding: &mut Finding, lookup: impl Fn(&str) -> Option<String>) -> Vec<String> {
-    let mut missing = BTreeSet::new();
+    let (mut missing, mut of_calls) = (BTreeSet::new(), BTreeSet::new());
     if let Repro::Replayable { case, .. } = &mut finding.repro {
+        let is_played = is_played(case);
         for payload in payloads(case) {
             match payload {
                 Payload::Values(value) => {
-                    edit_strings(value, &mut |_, text| put_back(text, &lookup, &mut missing));
+                    edit_strings(value, &mut |_, text| put_back(text, &lookup, &mut of_calls));
                 }
                 Payload::Text(text) => *text = put_back(text, &lookup, &mut missing),
                 Payload::Bytes(_) => {}
             }
+        }
+        // The calls of a sequence are made anew from its rule and from the answers that come this time.
+        if !is_played {
+            missing.append(&mut of_calls);
         }
     }
     missing.into_iter().collect()

@@ -1,9 +1,8 @@
-//! [`Target`] in, its secrets with a name each out. The name is what stands in their place, and by which replay asks
-//! for them.
+//! Gives each secret of a run a name, which stands in its place and by which a replay asks for it.
 
 use std::collections::BTreeMap;
 
-use crate::target::Target;
+use crate::target::{Target, has_known_beginning, is_long_enough, is_secret_name, url_secrets};
 
 /// What replay reads a secret from: this, then its name.
 const VARIABLE: &str = "WALLFACER_REPLAY_";
@@ -17,7 +16,17 @@ pub struct Secrets {
 impl Secrets {
     /// Named by the variable, header, flag or parameter that holds them.
     pub fn of(target: &Target) -> Secrets {
-        let sources = sources(target);
+        Secrets::named_by(target, &BTreeMap::new())
+    }
+
+    /// The same, where variables of our own environment that hold secrets are known by name.
+    pub fn named_by(target: &Target, environment: &BTreeMap<String, String>) -> Secrets {
+        let mut sources = sources(target);
+        sources.extend(environment.iter().map(|(name, value)| {
+            let name = name.strip_prefix(VARIABLE).unwrap_or(name);
+            (name.to_owned(), value.clone())
+        }));
+        sources.extend(arguments(target).into_iter().map(|word| ("argument".to_owned(), word)));
         let mut secrets = Secrets::default();
         for value in target.secrets() {
             let exact = sources.iter().find(|(_, held)| *held == value);
@@ -33,6 +42,32 @@ impl Secrets {
         if !value.is_empty() && !self.names.contains_key(value) {
             self.names.insert(value.to_owned(), self.free_name(name));
         }
+    }
+
+    /// A value that somebody wrote into a rule or gave as a parameter, if its name or its form says that it is a secret.
+    /// One that is too short to be looked for in every text is given back.
+    pub fn add_written(&mut self, name: &str, value: &str) -> Option<String> {
+        url_secrets(value)
+            .iter()
+            .filter(|(_, value)| is_long_enough(value))
+            .for_each(|(name, value)| self.add(name, value));
+        let value = value.trim();
+        if !is_secret_name(name) && !has_known_beginning(value) {
+            return None;
+        }
+        if !is_long_enough(value) {
+            return (!value.is_empty()).then(|| value.to_owned());
+        }
+        self.add(name, value);
+        // Of `Bearer abc` a server repeats the second word at most.
+        let scheme = value
+            .split_once(' ')
+            .filter(|(scheme, _)| ["bearer", "basic"].contains(&&*scheme.to_ascii_lowercase()));
+        scheme
+            .filter(|(_, word)| is_long_enough(word))
+            .into_iter()
+            .for_each(|(_, word)| self.add(name, word));
+        None
     }
 
     /// The secret that a replay asks for by this variable, where the target still holds it.
@@ -76,7 +111,8 @@ fn sources(target: &Target) -> Vec<(String, String)> {
     let mut sources = Vec::new();
     if let Some(command) = target.reach.command() {
         sources.extend(command.environment.set.clone());
-        let words: Vec<_> = command.args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let words = arguments(target);
+        sources.extend(words.iter().flat_map(|word| url_secrets(word)));
         sources.extend(words.iter().filter_map(|word| pair(word, &['=', ':'])));
         sources.extend(
             words
@@ -87,10 +123,14 @@ fn sources(target: &Target) -> Vec<(String, String)> {
     }
     if let Some(endpoint) = target.reach.endpoint() {
         sources.extend(endpoint.headers.clone());
-        let query = endpoint.url.split_once('?').map_or("", |(_, query)| query);
-        sources.extend(query.split('&').filter_map(|parameter| pair(parameter, &['='])));
+        sources.extend(url_secrets(&endpoint.url));
     }
     sources
+}
+
+fn arguments(target: &Target) -> Vec<String> {
+    let arguments = target.reach.command().into_iter().flat_map(|command| &command.args);
+    arguments.map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 fn pair(word: &str, borders: &[char]) -> Option<(String, String)> {
@@ -124,6 +164,42 @@ mod tests {
             ("ENVIRONMENT", "secret-d"),
         ];
         assert_eq!(named(&target), pairs(&wanted));
+    }
+
+    #[test]
+    fn a_secret_without_a_flag_is_named_too() {
+        let command = Command::new("server", ["sk-live-abc123def456", "postgres://ada:hunter2@db/x"]);
+        let mut target = Target::new(Reach::Command(command));
+        target.from_environment.extend(["secret-e".into(), "secret-f".into()]);
+        let variables = [("OUR_TOKEN", "secret-e"), ("WALLFACER_REPLAY_PASSWORD", "secret-f")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let named = Secrets::named_by(&target, &variables.into());
+        let name = |value: &str| named.name(value).unwrap();
+        assert_eq!(name("sk-live-abc123def456"), "ARGUMENT");
+        assert_eq!((name("ada:hunter2"), name("hunter2")), ("URL_PASSWORD", "URL_PASSWORD_2"));
+        assert_eq!((name("secret-e"), name("secret-f")), ("OUR_TOKEN", "PASSWORD"));
+    }
+
+    #[test]
+    fn a_value_of_a_rule_is_a_secret_by_its_name_or_its_form() {
+        let mut secrets = Secrets::default();
+        let values = [
+            ("password", "hunter2"),
+            ("q", "ordinary"),
+            ("q", "ghp_abcdef123"),
+            ("Authorization", "Bearer swordfish"),
+            ("url", "https://ada:sesame-1@host/"),
+            ("pin", "4711"),
+            ("token", ""),
+        ];
+        let short: Vec<_> =
+            values.iter().filter_map(|(name, value)| secrets.add_written(name, value)).collect();
+        assert_eq!(short, ["4711"]);
+        let known: Vec<&str> = secrets.iter().map(|(value, _)| value).collect();
+        assert_eq!(
+            known,
+            ["Bearer swordfish", "ada:sesame-1", "ghp_abcdef123", "hunter2", "sesame-1", "swordfish"]
+        );
     }
 
     #[test]

@@ -17,8 +17,18 @@ impl Substitution {
         }
     }
 
-    pub fn occurs_in(&self, text: &str) -> bool {
-        self.pairs.iter().any(|(wanted, _)| text.contains(wanted))
+    /// Whether the text is such texts and nothing else.
+    pub fn is_made_of(&self, text: &str) -> bool {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let wanted =
+                self.pairs.iter().map(|(wanted, _)| wanted).filter(|wanted| rest.starts_with(*wanted));
+            match wanted.max_by_key(|wanted| wanted.len()) {
+                Some(wanted) => rest = &rest[wanted.len()..],
+                None => return false,
+            }
+        }
+        true
     }
 
     /// Where two begin at one place, the longer one is taken, so that no rest of it is left.

@@ -76,7 +76,7 @@ impl Learned {
 
     pub fn written(&self) -> String {
         let text = serde_json::to_string_pretty(self).expect("what is learned is plain data");
-        format!("{text}\n")
+        format!("{}\n", wallfacer_text::json(&text))
     }
 }
 

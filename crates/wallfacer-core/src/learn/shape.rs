@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::target::is_secret_name;
+
 /// Levels that are looked at; what lies deeper may be anything.
 const MAX_DEPTH: usize = 8;
 /// Keys of one object. Where there are more, they are data and no names.
@@ -116,12 +118,24 @@ impl Shape {
                 shape.objects = 1;
                 shape.crowded = members.len() > MAX_KEYS;
                 if depth > 0 && !shape.crowded {
-                    let read = |(key, value): (&String, &Value)| (key.clone(), Shape::read(value, depth - 1));
+                    let read = |(key, value): (&String, &Value)| {
+                        let mut member = Shape::read(value, depth - 1);
+                        // A token that is the same each time is no choice, and nothing to write down.
+                        if is_secret_name(key) {
+                            member.forget_texts();
+                        }
+                        (key.clone(), member)
+                    };
                     shape.members = members.iter().map(read).collect();
                 }
             }
         }
         shape
+    }
+
+    fn forget_texts(&mut self) {
+        self.choices = Choices { counted: BTreeMap::new(), many: true };
+        self.items.iter_mut().for_each(|items| items.forget_texts());
     }
 
     fn add(&mut self, other: Shape) {
@@ -267,6 +281,14 @@ mod tests {
             assert_eq!(words(few, times), json!({ "type": "string" }), "{few:?}");
         }
         assert_eq!(words(&["x".repeat(33).as_str(), "y"], 20), json!({ "type": "string" }));
+    }
+
+    #[test]
+    fn what_goes_under_the_name_of_a_secret_is_not_written_down() {
+        let answer =
+            |on: bool| json!({ "token": if on { "f00d" } else { "cafe" }, "keys": { "apiKey": ["f00d"] } });
+        let schema = learned((0..20).map(|turn| answer(turn % 2 == 0))).to_string();
+        assert!(!schema.contains("f00d") && !schema.contains("cafe") && schema.contains("token"), "{schema}");
     }
 
     #[test]

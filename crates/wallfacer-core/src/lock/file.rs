@@ -82,7 +82,7 @@ impl Lock {
 
     pub fn written(&self) -> String {
         let text = serde_json::to_string_pretty(self).expect("a lock is plain data");
-        format!("{text}\n")
+        format!("{}\n", wallfacer_text::json(&text))
     }
 }
 

@@ -8,6 +8,7 @@ use super::Report;
 use crate::findings::{Finding, finding_schema};
 use crate::summary::{Conclusion, Run, Summary, ToolSummary};
 use crate::target::Severity;
+use crate::world::Access;
 
 /// The whole run; keys stand in a fixed order.
 pub fn document(report: &Report<'_>) -> Value {
@@ -27,9 +28,11 @@ pub fn document(report: &Report<'_>) -> Value {
             "duration_ms": millis(run.took),
             "budget_ms": run.budget.map(millis),
             "out_of_time": run.out_of_time,
+            "interrupted": run.interrupted,
             "sandbox": run.server.standing.to_string(),
             "observed": run.server.standing.watched(),
             "remarks": run.server.standing.remarks,
+            "access": access(&run.server.standing.access),
             "lives": run.lives,
             "steps": run.steps.iter().map(|step| {
                 json!({ "name": step.name, "duration_ms": millis(step.took) })
@@ -54,6 +57,17 @@ pub fn document(report: &Report<'_>) -> Value {
     })
 }
 
+/// What of the user's own the server could get at.
+pub(super) fn access(access: &Access) -> Value {
+    json!({
+        "opened": access.opened,
+        "kept": access.kept,
+        "readable_secrets": access.readable_secrets,
+        "replaced": access.replaced,
+        "remarks": access.remarks,
+    })
+}
+
 /// With the line that shows it again, which a file leaves out where the id says all.
 fn finding(finding: &Finding) -> Value {
     let mut value = json!(finding);
@@ -65,6 +79,7 @@ fn word(conclusion: Conclusion) -> &'static str {
     match conclusion {
         Conclusion::Broken => "failed",
         Conclusion::Stale => "stale",
+        Conclusion::Interrupted => "interrupted",
         Conclusion::NotTested => "not_tested",
         Conclusion::Clean => "passed",
     }
@@ -125,9 +140,26 @@ pub fn report_schema() -> Value {
                 "duration_ms": number(),
                 "budget_ms": { "type": ["integer", "null"], "minimum": 0 },
                 "out_of_time": { "type": "boolean", "description": "Whether time ran out before the plan did." },
+                "interrupted": { "type": "boolean", "description": "Whether a signal ended the run." },
                 "sandbox": { "type": "string", "description": "How the server was confined." },
                 "observed": words(),
                 "remarks": list(json!({ "type": "string", "description": "What stood in the way of more." })),
+                "access": object(json!({
+                    "opened": {
+                        "type": ["string", "null"],
+                        "description": "How far a file of the project opened the sandbox, and which.",
+                    },
+                    "kept": list(json!({
+                        "type": "string", "description": "What the server saw as it is, although it lies in a hidden place.",
+                    })),
+                    "readable_secrets": list(json!({
+                        "type": "string", "description": "Files among these that look like credentials.",
+                    })),
+                    "replaced": list(json!({
+                        "type": "string", "description": "Inherited variables that it had look-alikes of.",
+                    })),
+                    "remarks": words(),
+                })),
                 "lives": { "type": "integer", "minimum": 0, "description": "Servers that were started." },
                 "steps": list(object(json!({ "name": text(), "duration_ms": number() }))),
             })),
@@ -136,7 +168,7 @@ pub fn report_schema() -> Value {
                 "name": optional(), "version": optional(), "protocol": text(), "era": { "enum": ["legacy", "modern"] },
             })),
             "verdict": object(json!({
-                "conclusion": { "enum": ["failed", "stale", "not_tested", "passed"] },
+                "conclusion": { "enum": ["failed", "stale", "interrupted", "not_tested", "passed"] },
                 "threshold": { "enum": Severity::ALL },
             })),
             "summary": counts(),

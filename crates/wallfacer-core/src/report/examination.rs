@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::Value;
-use wallfacer_process::{Means, Status};
+use wallfacer_process::jail::Offers;
+use wallfacer_process::{Means, Platform, Status};
 
 use crate::catalogue::{Annotations, Argument, Broken, Catalogue, End, Listing, Tool};
 use crate::observe::Examination;
@@ -21,6 +22,9 @@ const MAX_SHOWN: usize = 200;
 /// The whole examination.
 pub fn examination(seen: &Examination) -> String {
     let mut out = String::new();
+    if let Some(warning) = seen.server.standing.access.warning() {
+        out += &format!("{}\n", shortened(&warning, LINE));
+    }
     identity(&mut out, seen);
     tools(&mut out, &seen.catalogue);
     others(&mut out, &seen.catalogue);
@@ -48,23 +52,31 @@ fn identity(out: &mut String, seen: &Examination) {
 fn world(out: &mut String, seen: &Examination) {
     let standing = &seen.server.standing;
     row(out, "Sandbox", &standing.to_string());
-    for remark in &standing.remarks {
+    for remark in standing.remarks.iter().chain(&standing.access.told()) {
         row(out, "", &shortened(remark, LINE));
     }
     row(out, "Watched", &standing.watched().join(", "));
-    row(out, "Machine", &format!("when the run ends, the server's {} is ended", seen.machine.kind));
-    let best = seen.offers.confinement.iter().find(|offer| offer.refused.is_none());
+    out.push_str(&machine(&seen.machine, &seen.offers));
+}
+
+/// What this machine has to confine and watch a server with, and how to have more.
+pub fn machine(platform: &Platform, offers: &Offers) -> String {
+    let mut rows = String::new();
+    let out = &mut rows;
+    row(out, "Machine", &format!("when the run ends, the server's {} is ended", platform.kind));
+    let best = offers.confinement.iter().find(|offer| offer.refused.is_none());
     if let Some(best) = best {
         row(out, "", &format!("confines a server by {}", best.what));
     }
-    let watching = &seen.offers.observation;
+    let watching = &offers.observation;
     row(out, "", if watching.refused.is_none() { "watches what a server does" } else { "watches no server" });
-    let refused = seen.offers.confinement.iter().map(|offer| (&offer.refused, &offer.advice));
+    let refused = offers.confinement.iter().map(|offer| (&offer.refused, &offer.advice));
     let first = refused.chain([(&watching.refused, &watching.advice)]);
     for (why, advice) in first.filter_map(|(refused, advice)| Some((refused.as_ref()?, advice))) {
         row(out, "", &format!("refused: {}", shortened(why, LINE)));
         advice.iter().for_each(|advice| row(out, "", &format!("to have it: {advice}")));
     }
+    rows
 }
 
 fn row(out: &mut String, key: &str, value: &str) {
@@ -185,7 +197,10 @@ fn closing<T>(out: &mut String, listing: &Listing<T>) {
         End::RepeatedCursor { cursor } => {
             format!("the list does not end: cursor `{}` came twice", shortened(cursor, NAME))
         }
-        End::TooMany => format!("the list was cut after {} pages: it does not seem to end", listing.pages),
+        End::TooMany { more: true, .. } => {
+            format!("the list was cut after {} pages: it does not seem to end", listing.pages)
+        }
+        End::TooMany { listed, .. } => format!("the list was cut: it has {listed} entries"),
         End::Failed { why } => shortened(why, LINE),
     };
     let _infallible = writeln!(out, "  {end}");
@@ -215,6 +230,9 @@ pub fn remarks(seen: &Examination) -> Vec<String> {
         if ended.means == Means::Kill {
             lines
                 .push("it had to be killed: it ends neither when its input closes nor on SIGTERM".to_owned());
+        }
+        if ended.keeper_killed {
+            lines.push("the process that watches over it was killed, most likely by the server".to_owned());
         }
         for left in ended.left_behind.iter().flatten() {
             lines.push(format!("it left a process behind: {} ({})", shortened(&left.name, NAME), left.pid));

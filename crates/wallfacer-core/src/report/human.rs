@@ -35,6 +35,10 @@ const KEY: usize = 12;
 pub fn human(report: &Report<'_>, look: Look) -> String {
     let run = report.run;
     let mut page = Page { out: String::new(), look };
+    if let Some(warning) = run.server.standing.access.warning() {
+        let warning = shortened(&warning, TEXT);
+        page.write(&format!("{}\n", page.look.paint(Tone::Warning, &warning)));
+    }
     page.verdict(report);
     for (index, finding) in run.findings.iter().take(IN_FULL).enumerate() {
         page.full(index + 1, finding, report);
@@ -104,6 +108,10 @@ impl Page {
                     counted(run.stale.len(), "finding")
                 );
                 ("STALE", Tone::Warning, said)
+            }
+            Conclusion::Interrupted => {
+                let so_far = if run.has_tested() { found(run, report.threshold) } else { after(run) };
+                ("INTERRUPTED", Tone::Warning, so_far)
             }
             Conclusion::NotTested => {
                 let said = "nothing that the server offers was called, so nothing is known";
@@ -194,7 +202,7 @@ impl Page {
     /// How the server was confined, what of it was seen, and what stood in the way of more.
     fn standing(&mut self, standing: &Standing) {
         let seen = format!("{standing}; seen: {}", standing.watched().join(", "));
-        for line in [&seen].into_iter().chain(&standing.remarks) {
+        for line in [&seen].into_iter().chain(&standing.remarks).chain(&standing.access.told()) {
             for part in self.look.wrapped(&shortened(line, TEXT), 2) {
                 self.write(&format!("  {part}\n"));
             }
@@ -266,16 +274,24 @@ fn found(run: &Run, threshold: Severity) -> String {
     let grave = run.findings.iter().filter(|finding| finding.severity >= threshold).count();
     let (above, below) = (by_severity(true), by_severity(false));
     let mut said = match grave {
+        0 if run.interrupted => format!("nothing of severity {threshold} or above so far"),
         0 => format!("nothing of severity {threshold} or above"),
         _ => format!("{} of severity {threshold} or above: {above}", counted(grave, "finding")),
     };
     if !below.is_empty() {
         let _infallible = write!(said, "; below that: {below}");
     }
-    if run.out_of_time {
+    if run.interrupted {
+        let _infallible = write!(said, "; {}", after(run));
+    } else if run.out_of_time {
         said.push_str("; time ran out before the plan did");
     }
     said
+}
+
+/// When a signal came.
+fn after(run: &Run) -> String {
+    format!("interrupted after {:.1} s, before the plan was done", run.took.as_secs_f64())
 }
 
 /// The server, as it calls itself.

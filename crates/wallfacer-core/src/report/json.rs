@@ -19,6 +19,7 @@ pub fn examination(seen: &Examination) -> Value {
             "rung": standing.to_string(),
             "observed": standing.watched(),
             "remarks": standing.remarks,
+            "access": super::document::access(&standing.access),
         },
         "target": seen.target,
         "server": server(&seen.server, seen.transport),
@@ -82,7 +83,7 @@ fn listing<T>(listing: &Listing<T>, entry: impl Fn(&T) -> Value) -> Value {
         End::Complete => ("complete", None),
         End::NotClaimed => ("not_claimed", None),
         End::RepeatedCursor { cursor } => ("repeated_cursor", Some(cursor.clone())),
-        End::TooMany => ("too_many", None),
+        End::TooMany { .. } => ("too_many", None),
         End::Failed { why } => ("failed", Some(why.clone())),
     };
     json!({
@@ -149,5 +150,9 @@ fn ended(ended: &Ended) -> Value {
         .left_behind
         .as_ref()
         .map(|left| left.iter().map(|one| json!({ "pid": one.pid, "name": one.name })).collect::<Vec<_>>());
-    json!({ "status": status, "left_behind": left })
+    let mut ended_as = json!({ "status": status, "left_behind": left });
+    if ended.keeper_killed {
+        ended_as["keeper_killed"] = true.into();
+    }
+    ended_as
 }

@@ -29,6 +29,15 @@ impl Look {
         Look { width: width.clamp(NARROWEST, WIDEST), coloured }
     }
 
+    /// The sequences for a terminal that a text of this look has; whatever else steers one is not of ours.
+    pub fn codes(self) -> &'static [&'static str] {
+        if self.coloured {
+            &["\u{1b}[0m", "\u{1b}[1;31m", "\u{1b}[1;33m", "\u{1b}[1;32m", "\u{1b}[1m", "\u{1b}[2m"]
+        } else {
+            &[]
+        }
+    }
+
     pub(super) fn width(self) -> usize {
         self.width
     }
@@ -90,5 +99,15 @@ mod tests {
     fn colours_are_there_only_where_they_are_wanted() {
         assert_eq!(Look::PLAIN.paint(Tone::Bad, "x"), "x");
         assert_eq!(Look::terminal(80, true).paint(Tone::Bad, "x"), "\u{1b}[1;31mx\u{1b}[0m");
+    }
+
+    #[test]
+    fn the_codes_are_those_that_are_painted_with() {
+        let look = Look::terminal(80, true);
+        for tone in [Tone::Bad, Tone::Warning, Tone::Good, Tone::Heading, Tone::Faint] {
+            let painted = look.paint(tone, "");
+            assert_eq!(wallfacer_text::page(&painted, look.codes()), painted);
+        }
+        assert!(Look::PLAIN.codes().is_empty());
     }
 }

@@ -15,7 +15,7 @@ mod trace;
 
 pub use behaved::behaved;
 pub use document::{document, report_schema};
-pub use examination::{examination, remarks};
+pub use examination::{examination, machine, remarks};
 pub use human::human;
 pub use json::examination as examination_json;
 pub use listing::{differences, stored};
@@ -23,8 +23,15 @@ pub use look::Look;
 pub use sarif::sarif;
 pub use trace::{manifest, trace_lines};
 
+use serde_json::Value;
+
 use crate::summary::Run;
 use crate::target::Severity;
+
+/// A document as it is printed or put into a file: in lines, and with nothing in it that acts where it is shown.
+pub fn written(document: &Value) -> String {
+    wallfacer_text::json(&format!("{document:#}\n"))
+}
 
 /// A run, and what whoever reports it knows besides.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! A run as SARIF 2.1.0, for code scanning: a rule per kind, a result per finding, the stable id as its fingerprint.
 
 use serde_json::{Value, json};
+use wallfacer_text::markdown;
 
 use super::Report;
 use super::sent::sent;
@@ -38,7 +39,7 @@ pub fn sarif(report: &Report<'_>) -> Value {
         .iter()
         .map(|not| {
             let text = format!("not tested: {}: {}", shortened(&not.what, NAME), shortened(&not.why, TEXT));
-            json!({ "level": "note", "message": { "text": text } })
+            json!({ "level": "note", "message": { "text": markdown(&text) } })
         })
         .collect();
     json!({
@@ -53,7 +54,7 @@ pub fn sarif(report: &Report<'_>) -> Value {
             } },
             "automationDetails": { "id": category(report) },
             "invocations": [{
-                "executionSuccessful": run.conclusion(report.threshold) != Conclusion::NotTested,
+                "executionSuccessful": run.conclusion(report.threshold) != Conclusion::NotTested && !run.interrupted,
                 "startTimeUtc": run.started,
                 "toolExecutionNotifications": notifications,
             }],
@@ -98,7 +99,7 @@ fn rule(kind: &Kind) -> Value {
 
 fn result(finding: &Finding, accepted: Option<&str>, kinds: &[&Kind], report: &Report<'_>) -> Value {
     let index = kinds.iter().position(|kind| kind.name() == finding.kind.name());
-    let place = shortened(finding.place(), NAME);
+    let place = markdown(&shortened(finding.place(), NAME));
     let mut text = format!("{}: {}.", place, shortened(&finding.message, TEXT));
     if let Some(sent) = sent(&finding.repro) {
         text.push_str(&format!("\nSent: {sent}"));
@@ -108,7 +109,7 @@ fn result(finding: &Finding, accepted: Option<&str>, kinds: &[&Kind], report: &R
         "ruleId": finding.kind.name(),
         "ruleIndex": index,
         "level": level(finding.severity),
-        "message": { "text": text },
+        "message": { "text": markdown(&text) },
         "locations": [location(finding, &place, report.source.as_deref())],
         "partialFingerprints": { FINGERPRINT: finding.id },
         "properties": {
@@ -118,7 +119,7 @@ fn result(finding: &Finding, accepted: Option<&str>, kinds: &[&Kind], report: &R
         },
     });
     if let Some(reason) = accepted {
-        let reason = shortened(reason, TEXT);
+        let reason = markdown(&shortened(reason, TEXT));
         result["suppressions"] =
             json!([{ "kind": "external", "status": "accepted", "justification": reason }]);
     }
@@ -127,7 +128,8 @@ fn result(finding: &Finding, accepted: Option<&str>, kinds: &[&Kind], report: &R
 
 /// The tool, and the file that names the server where there is one: a tool's own source is not known to us.
 fn location(finding: &Finding, place: &str, source: Option<&str>) -> Value {
-    let server = finding.server.name.as_deref().map_or("server".to_owned(), |name| shortened(name, NAME));
+    let server =
+        finding.server.name.as_deref().map_or("server".to_owned(), |name| markdown(&shortened(name, NAME)));
     let (name, kind) = match finding.subject.name() {
         Some(_) => (place.to_owned(), "function"),
         None => (server.clone(), "module"),

@@ -61,7 +61,7 @@ mod tests {
         let raw = |bytes: &[u8]| Step::Raw(RawFrame::new(bytes.to_vec(), None));
         let wanted = r#"tools/call add {"a":{"$repeat":"x","times":1000}}"#;
         assert_eq!(shown(vec![call.clone()]).unwrap(), wanted);
-        assert_eq!(shown(vec![raw(b"{\x1b"), Step::Probe]).unwrap(), r"{\u{1b}");
+        assert_eq!(shown(vec![raw(b"{\x1b"), Step::Probe]).unwrap(), r"{\x1b");
         assert!(shown(vec![raw(b"\xff")]).unwrap().ends_with("base64: /w=="));
         assert_eq!(shown(vec![raw(b"{"), call]).unwrap(), format!("2 requests in a row, the last: {wanted}"));
         assert_eq!(shown(vec![Step::Probe]), None);

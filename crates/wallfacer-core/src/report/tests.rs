@@ -114,6 +114,24 @@ fn what_a_run_means_depends_on_what_was_found_accepted_and_tested() {
 }
 
 #[test]
+fn an_interrupted_run_says_so_and_is_never_a_pass() {
+    let mut run = run(vec![]);
+    let what = "a suspected crash in add".to_owned();
+    let why = "the run was interrupted before it could be seen a second time".to_owned();
+    run.not_tested.push(NotTested { what, why });
+    run.interrupt();
+    run.interrupt();
+    assert_eq!(run.conclusion(Severity::Medium), Conclusion::Interrupted);
+    assert_eq!(sarif(&report(&run))["runs"][0]["invocations"][0]["executionSuccessful"], false);
+    let mut found = broken();
+    found.interrupt();
+    assert_eq!(found.conclusion(Severity::Medium), Conclusion::Broken);
+    let first_lines: String =
+        human(&report(&found), Look::PLAIN).lines().take(3).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!(format!("{}---\n{first_lines}\n", human(&report(&run), Look::PLAIN)));
+}
+
+#[test]
 fn the_json_schema_in_the_repository_is_the_one_we_make() {
     let made = serde_json::to_string_pretty(&report_schema()).unwrap() + "\n";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/report.schema.json");
@@ -133,7 +151,9 @@ fn every_document_keeps_to_the_schema() {
     baseline.accept(&accepted.findings[0], "known", "2026-01-02");
     baseline.accept(&finding(Kind::Drift, "gone"), "known", "2026-01-02");
     accepted.hold_against(&baseline);
-    for run in [broken(), run(vec![]), accepted] {
+    let mut interrupted = broken();
+    interrupted.interrupt();
+    for run in [broken(), run(vec![]), accepted, interrupted] {
         let document = document(&report(&run));
         let wrong: Vec<String> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
         assert_eq!(wrong, [""; 0]);

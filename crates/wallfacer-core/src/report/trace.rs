@@ -35,6 +35,7 @@ fn deed(event: &Event) -> Value {
     match &event.kind {
         Kind::Open { location, access } => json!({ "open": place(location), "read": access.read,
             "write": access.write, "create": access.create, "truncate": access.truncate }),
+        Kind::Look { location } => json!({ "look": place(location) }),
         Kind::Unlink { location } => json!({ "unlink": place(location) }),
         Kind::Rename { from, to } => json!({ "rename": place(from), "to": place(to) }),
         Kind::MakeDirectory { location } => json!({ "mkdir": place(location) }),

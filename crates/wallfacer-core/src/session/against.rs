@@ -8,6 +8,7 @@ use wallfacer_schema::{Class, Schema, Shrinker};
 
 use super::campaign::Campaign;
 use super::confirm::Confirmed;
+use super::examine::tell_connected;
 use super::fuzz::{FuzzError, FuzzOptions};
 use super::pair::{Both, Pair};
 use super::shard::teach;
@@ -17,6 +18,7 @@ use crate::findings::{Cause, Reproduced};
 use crate::judge::{Charge, Context, Reply, disagreements};
 use crate::place::Pattern;
 use crate::plan::{Case, Planner, Step, with_arguments};
+use crate::stop::Stopped;
 use crate::summary::Fuzzed;
 use crate::target::Destructive;
 use crate::wire::{ConnectError, Connector, shortened};
@@ -47,7 +49,7 @@ pub fn against(
     let started = Instant::now();
     let target = here.target().shown();
     listener.hear(&Event::Connecting { target: &target });
-    let mut pair = runtime.block_on(Pair::open(here, there, options.seed))?;
+    let mut pair = runtime.block_on(options.stop.unless(Pair::open(here, there, options.seed)))??;
     let (server, catalogue) = (pair.here.server.clone(), pair.here.catalogue.clone());
     let mut campaign = Campaign::new(options, &catalogue, &server, started);
     tell_other(&mut campaign, &pair);
@@ -61,14 +63,22 @@ pub fn against(
         known: BTreeMap::new(),
         silences: BTreeMap::new(),
     };
-    runtime.block_on(comparison.listings(&mut pair, &mut campaign, listener))?;
+    tell_connected(&server, listener);
+    let listings = comparison.listings(&mut pair, &mut campaign, listener);
+    runtime.block_on(options.stop.unless(listings)).unwrap_or_else(|Stopped| Ok(()))?;
     while !campaign.is_over()
         && let Some(round) = planner.next_round()
     {
         let phase = format!("{:?}", round.phase).to_lowercase();
         listener.hear(&Event::RoundBegun { phase: &phase, cases: round.cases.len() });
-        runtime.block_on(comparison.round(&round.cases, &mut pair, &mut campaign, &mut planner, listener))?;
-        listener.hear(&Event::RoundDone { phase: &phase, calls: campaign.calls(), suspicions: 0 });
+        let made = comparison.round(&round.cases, &mut pair, &mut campaign, &mut planner, listener);
+        runtime.block_on(options.stop.unless(made)).unwrap_or_else(|Stopped| Ok(()))?;
+        listener.hear(&Event::RoundDone {
+            phase: &phase,
+            calls: campaign.calls(),
+            suspicions: 0,
+            suspected: &[],
+        });
     }
     comparison.tell_volatile(&mut campaign);
     campaign.add_lives(pair.lives());

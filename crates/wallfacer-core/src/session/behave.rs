@@ -10,19 +10,22 @@ use serde_json::{Value, json};
 use wallfacer_process::Descendant;
 use wallfacer_schema::Schema;
 
+use super::entrust::entrust;
+use super::examine::tell_connected;
 use super::foothold::footholds;
-use super::fuzz::{CANARY, FuzzError, canary, look};
+use super::fuzz::{FuzzError, look};
 use super::proving::Proving;
 use super::shard::teach;
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
-use crate::judge::{Context, Secrets, Watched, judge, left_running, observations};
+use crate::judge::{Context, Watched, judge, left_running, observations};
 use crate::lock::Lock;
 use crate::observe::{
     Answer, BadNoise, Behaviour, Effects, Noise, Observation, Place, Places, Tokens, Whose, observe,
 };
 use crate::plan::{Case, Intent, Mode, Options, Planner, Step, Subject, held_back, offer_cases};
 use crate::run::{Patience, Recording, Runner};
+use crate::stop::{Stop, Stopped};
 use crate::summary::{NotTested, Note, Run, StepDone, Summary, ToolSummary};
 use crate::target::Destructive;
 use crate::wire::{ConnectError, Connector, Server};
@@ -65,6 +68,8 @@ pub struct BehaveOptions {
     pub budget: Option<Duration>,
     /// Further lines of noise.
     pub noise: Vec<String>,
+    /// Tells the session to end.
+    pub stop: Stop,
 }
 
 /// Why nothing could be watched.
@@ -106,12 +111,11 @@ pub fn behave(
     let begun = Instant::now();
     let target = connector.target().shown();
     listener.hear(&Event::Connecting { target: &target });
-    let canary = canary(options.seed);
-    connector.plant(CANARY, &canary);
     connector.world_mut().watch = true;
-    connector.world_mut().seed = options.seed;
-    let secrets = Secrets::new(connector.target().secrets().into_iter().chain([canary]));
-    let (server, catalogue) = runtime.block_on(look(&mut connector))?;
+    let secrets = entrust(&mut connector, options.seed);
+    let looked = runtime.block_on(options.stop.unless(look(&mut connector)));
+    let (server, catalogue) = looked.map_err(FuzzError::from)??;
+    tell_connected(&server, listener);
     let mut run = Run::empty(options.command, options.started.clone(), target, server.clone());
     run.seed = options.seed;
     run.budget = options.budget;
@@ -132,7 +136,7 @@ pub fn behave(
         options,
         catalogue: &catalogue,
         server: &server,
-        proving: Proving::new(&server, schemas(&catalogue), options.seed, until),
+        proving: Proving::new(&server, schemas(&catalogue), options.seed, until, &options.stop),
         behaviour: Behaviour { places: watched.places.clone(), ..Behaviour::default() },
         context: context.with_watched(watched),
         summary: Summary::default(),
@@ -148,7 +152,11 @@ pub fn behave(
     };
     let patience = Patience::new(connector.target().timeouts.clone());
     let mut runner = Runner::new(connector, &catalogue, patience);
-    runtime.block_on(watch.perform(&mut runner, listener))?;
+    let performed = runtime.block_on(options.stop.unless(watch.perform(&mut runner, listener)));
+    watch.out_of_time |= performed.is_err();
+    performed.unwrap_or_else(|Stopped| Ok(()))?;
+    let Watch { proving, context, .. } = &mut watch;
+    runtime.block_on(proving.confirm(&mut runner, context, listener))?;
     run.lives += runner.lives;
     Ok(watch.finish(run, begun))
 }
@@ -256,8 +264,9 @@ impl Watch<'_> {
         self.look_again(runner).await?;
         self.part(runner).await;
         let calls = self.summary.calls;
-        listener.hear(&Event::RoundDone { phase: "behaviour", calls, suspicions: self.proving.len() });
-        self.proving.confirm(runner, &self.context, listener).await
+        let (suspicions, suspected) = (self.proving.len(), &self.proving.in_words());
+        listener.hear(&Event::RoundDone { phase: "behaviour", calls, suspicions, suspected });
+        Ok(())
     }
 
     /// What the server does before it is asked anything, and when it is asked for nothing, is learned to be noise.
@@ -294,6 +303,7 @@ impl Watch<'_> {
                 None => chosen.push(tool.clone()),
             }
         }
+        self.not_tested.extend(NotTested::cut(self.catalogue));
         chosen
     }
 
@@ -457,7 +467,7 @@ impl Watch<'_> {
             run.in_vain = Some("no call succeeded, so what the server does is not known");
         }
         if self.out_of_time {
-            let why = "the budget was used up".to_owned();
+            let why = self.options.stop.why().to_owned();
             self.not_tested.insert(NotTested { what: "some calls that were to be watched".to_owned(), why });
         }
         run.out_of_time = self.out_of_time || self.proving.out_of_time;

@@ -133,18 +133,27 @@ fn exercise(work: &mut Work<'_>, listener: &mut dyn Listener) -> Result<(), Fuzz
         work.silent = summary.silent > 0;
         for (name, perform) in STEPS {
             let step = Instant::now();
-            perform(work, listener)?;
+            unless_stopped(perform(work, listener))?;
             work.run.steps.push(StepDone { name, took: step.elapsed() });
         }
         between = interval.elapsed();
         Ok(work.rest().filter(|_| !work.is_over()))
-    })?;
+    });
+    let Some(fuzzed) = unless_stopped(fuzzed)? else { return Ok(()) };
     work.run.steps.insert(1, StepDone { name: "fuzz", took: begun.elapsed() - between });
     let (notes, not_tested) = (work.run.notes.split_off(noted), work.run.not_tested.split_off(left));
     work.run.add_fuzzing(fuzzed);
     work.run.notes.extend(notes);
     work.run.not_tested.extend(not_tested);
     Ok(())
+}
+
+/// A step that was told to end before it had begun leaves the run as it was.
+fn unless_stopped<T>(done: Result<T, FuzzError>) -> Result<Option<T>, FuzzError> {
+    match done {
+        Err(FuzzError::Stopped(_)) => Ok(None),
+        done => done.map(Some),
+    }
 }
 
 /// What nobody saw is not known to be clean.
@@ -164,11 +173,12 @@ fn look(
 ) -> Result<Run, FuzzError> {
     let begun = Instant::now();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let seen = runtime.block_on(examine(connector, listener))?;
+    let seen = runtime.block_on(options.fuzz.stop.unless(examine(connector, listener)))??;
     let mut run = Run::begun(options.command, options.started.clone(), &seen);
     run.seed = options.fuzz.seed;
     run.budget = options.fuzz.budget;
     run.locked = Some(Lock::new(&seen.server, &seen.catalogue, None));
+    run.not_tested.extend(NotTested::cut(&seen.catalogue));
     run.notes.extend(remarks(&seen).into_iter().map(|text| Note { tool: None, text }));
     run.steps.push(StepDone { name: "look", took: begun.elapsed() });
     Ok(run)
@@ -194,6 +204,7 @@ fn watch(work: &mut Work<'_>, listener: &mut dyn Listener) -> Result<(), FuzzErr
         destructive: fuzz.destructive.clone(),
         budget,
         noise: work.options.noise.clone(),
+        stop: fuzz.stop.clone(),
     };
     match behave(work.connector.clone(), &options, &mut |_, _| {}, listener) {
         Ok(watched) => work.run.add_watching(watched.run),

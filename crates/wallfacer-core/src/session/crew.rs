@@ -5,22 +5,24 @@ use std::sync::Mutex;
 use tokio::runtime::Runtime;
 
 use crate::run::Runner;
+use crate::stop::Stop;
 
 /// A runner, with what its server is waited for with.
 pub struct Crew {
     pub runner: Runner,
     pub runtime: Runtime,
+    stop: Stop,
 }
 
 impl Crew {
-    pub fn new(runner: Runner) -> Crew {
+    pub fn new(runner: Runner, stop: &Stop) -> Crew {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        Crew { runner, runtime: runtime.expect("a thread that just started can wait") }
+        Crew { runner, runtime: runtime.expect("a thread that just started can wait"), stop: stop.clone() }
     }
 
-    /// Ends the server.
+    /// Ends the server; where there is no time left to ask it, its keeper does.
     pub fn rest(mut self) {
-        self.runtime.block_on(self.runner.rest());
+        let _or_its_keeper = self.runtime.block_on(self.stop.unless(self.runner.rest()));
     }
 }
 

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::campaign::{Campaign, Field};
-use super::fuzz::{CANARY, FuzzError, FuzzOptions, canary, look};
+use super::entrust::entrust;
+use super::examine::tell_connected;
+use super::fuzz::{FuzzError, FuzzOptions, look};
 use crate::event::{Event, Listener};
-use crate::judge::{Context, Output, Secrets};
+use crate::judge::{Context, Output};
 use crate::learn::Learned;
 use crate::plan::{Case, Measure};
 use crate::run::{Patience, Runner};
 use crate::summary::Fuzzed;
-use crate::wire::{ConnectError, Connector, shortened};
+use crate::wire::{Connector, shortened};
 
 /// How often a server is asked again for its tools where what it declares is not what it declared.
 const ASKED_AGAIN: usize = 2;
@@ -55,11 +57,10 @@ fn exercise(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let started = Instant::now();
     let target = connector.target().shown();
-    let canary = canary(options.seed);
-    let secrets = Secrets::new(connector.target().secrets().into_iter().chain([canary.clone()]));
-    connector.plant(CANARY, &canary);
+    let secrets = entrust(&mut connector, options.seed);
     listener.hear(&Event::Connecting { target: &target });
-    let (server, catalogue) = runtime.block_on(look(&mut connector))?;
+    let (server, catalogue) = runtime.block_on(options.stop.unless(look(&mut connector)))??;
+    tell_connected(&server, listener);
     let context = Context::new(&catalogue, server.protocol).with_secrets(secrets);
     let known = options.learned.as_deref().filter(|_| !learns);
     let context = known.into_iter().fold(context, Context::with_learned);
@@ -109,11 +110,12 @@ pub(super) fn hold_declarations(
         .collect();
     let ask = || -> Result<Vec<Context>, FuzzError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let again = |_| -> Result<Context, ConnectError> {
-            let (server, catalogue) = runtime.block_on(look(&mut connector.clone()))?;
+        let again = |_| -> Result<Context, FuzzError> {
+            let (server, catalogue) =
+                runtime.block_on(options.stop.unless(look(&mut connector.clone())))??;
             Ok(Context::new(&catalogue, server.protocol))
         };
-        Ok((0..ASKED_AGAIN).map(again).collect::<Result<_, _>>()?)
+        (0..ASKED_AGAIN).map(again).collect()
     };
     campaign.judge_declarations(&cases, context, &ask, listener)
 }

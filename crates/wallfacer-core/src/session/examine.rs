@@ -9,12 +9,15 @@ use wallfacer_process::platform;
 use crate::catalogue::{Catalogue, discover};
 use crate::event::{Event, Listener};
 use crate::observe::{Answer, Examination, see};
+use crate::report;
 use crate::run::{Call, execute};
 use crate::target::Era;
 use crate::wire::{ConnectError, Connection, Connector, Server, Strays};
 
 /// Requests that measure the way there and back.
 const ROUNDS: usize = 5;
+/// No more are made once they have taken this long.
+const MEASURING: Duration = Duration::from_secs(1);
 /// How long a server may take to leave once its input is closed.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -42,13 +45,19 @@ pub async fn examine(
     Ok(Examination { target, server, transport, catalogue, round_trips, strays, ended, machine, offers })
 }
 
-fn tell_connected(server: &Server, listener: &mut dyn Listener) {
+/// What this machine has to confine and watch a server with, for who does not get to see one.
+pub fn machine() -> String {
+    report::machine(&platform(), &offers())
+}
+
+pub(super) fn tell_connected(server: &Server, listener: &mut dyn Listener) {
     listener.hear(&Event::Connected {
         name: server.name.as_deref(),
         version: server.version.as_deref(),
         protocol: server.protocol.as_str(),
         era: server.era().as_str(),
         startup_ms: server.startup.as_millis() as u64,
+        server,
     });
 }
 
@@ -83,6 +92,10 @@ async fn measure(
             break;
         }
         times.push(seen.took);
+        // A slow server would make us wait for a number that nobody needs so exactly.
+        if times.iter().sum::<Duration>() >= MEASURING {
+            break;
+        }
         listener.hear(&Event::Measured { round, rounds: ROUNDS, took_us: seen.took.as_micros() as u64 });
     }
     times

@@ -35,7 +35,7 @@ pub fn foresee(
 ) -> Result<Foreseen, FuzzError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     listener.hear(&Event::Connecting { target: &connector.target().shown() });
-    let (server, catalogue) = runtime.block_on(look(&mut connector))?;
+    let (server, catalogue) = runtime.block_on(options.stop.unless(look(&mut connector)))??;
     let mut campaign = Campaign::new(options, &catalogue, &server, Instant::now());
     let planner = campaign.planner();
     let stored = campaign.stored(&catalogue).len();

@@ -7,13 +7,16 @@ use globset::GlobSet;
 
 use super::campaign::{Campaign, Field};
 use super::differential::hold_declarations;
+use super::entrust::entrust;
+use super::examine::tell_connected;
 use super::foothold::footholds;
 use crate::catalogue::{Catalogue, discover};
 use crate::event::{Event, Listener};
-use crate::judge::{Context, Secrets};
+use crate::judge::Context;
 use crate::learn::Learned;
 use crate::plan::{Case, Input, Mode, Planner, offer_cases, protocol_cases};
 use crate::run::{Patience, Runner};
+use crate::stop::{Stop, Stopped};
 use crate::summary::{Fuzzed, Summary};
 use crate::target::Destructive;
 use crate::wire::{ConnectError, Connector, Server};
@@ -48,6 +51,8 @@ pub struct FuzzOptions {
     pub learned: Option<Arc<Learned>>,
     /// Whether what brings news is tried again with changes.
     pub feedback: Option<Feedback>,
+    /// Tells the session to end.
+    pub stop: Stop,
 }
 
 impl FuzzOptions {
@@ -86,6 +91,7 @@ impl Default for FuzzOptions {
             stored: Vec::new(),
             learned: None,
             feedback: None,
+            stop: Stop::default(),
         }
     }
 }
@@ -97,6 +103,8 @@ pub enum FuzzError {
     Connect(#[from] ConnectError),
     #[error("cannot set up what wallfacer waits with: {0}")]
     Runtime(#[from] std::io::Error),
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 /// Fuzzes one target.
@@ -123,12 +131,10 @@ pub(super) fn fuzz_around(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let started = Instant::now();
     let target = connector.target().shown();
-    let canary = canary(options.seed);
-    let secrets = connector.target().secrets().into_iter().chain([canary.clone()]);
-    let secrets = Secrets::new(secrets);
-    connector.plant(CANARY, &canary);
+    let secrets = entrust(&mut connector, options.seed);
     listener.hear(&Event::Connecting { target: &target });
-    let (server, catalogue) = runtime.block_on(look(&mut connector))?;
+    let (server, catalogue) = runtime.block_on(options.stop.unless(look(&mut connector)))??;
+    tell_connected(&server, listener);
     let context = Context::new(&catalogue, server.protocol).with_secrets(secrets);
     let known = options.learned.as_deref().filter(|learned| learned.server == server.name);
     let context = known.into_iter().fold(context, Context::with_learned);

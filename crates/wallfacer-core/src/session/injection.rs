@@ -50,7 +50,7 @@ pub fn inject(
     if !connector.world().has_walls() {
         return Ok(Injected::not_tested("the server ran without a sandbox"));
     }
-    let (server, catalogue) = runtime.block_on(look(&mut connector))?;
+    let (server, catalogue) = runtime.block_on(options.stop.unless(look(&mut connector)))??;
     if let Some(why) = unseen(&connector) {
         return Ok(Injected::not_tested(&why));
     }
@@ -62,7 +62,7 @@ pub fn inject(
     let context = Context::new(&catalogue, server.protocol);
     let pair =
         || [&connector, &offline].map(|world| Runner::new(world.clone(), &catalogue, patience.clone()));
-    let lanes = (0..LANES).map(|_| Lane::new(pair(), &context)).collect::<Result<_, _>>()?;
+    let lanes = (0..LANES).map(|_| Lane::new(pair(), &context, &options.stop)).collect::<Result<_, _>>()?;
     let until = options.budget.map(|budget| started + budget);
     let tools = wanted(&catalogue, options);
     let mut attempt = Attempt {
@@ -70,7 +70,7 @@ pub fn inject(
         ground: &ground,
         context: &context,
         // What is suspected was made small before, in the time for trying.
-        proving: Proving::new(&server, BTreeMap::new(), options.seed, until),
+        proving: Proving::new(&server, BTreeMap::new(), options.seed, until, &options.stop),
         tools,
         lanes,
         provers: pair(),
@@ -149,7 +149,8 @@ impl Attempt<'_> {
             }
         }
         let calls = self.lanes.iter().map(|lane| lane.calls).sum();
-        listener.hear(&Event::RoundDone { phase: PHASE, calls, suspicions: self.proving.len() });
+        let (suspicions, suspected) = (self.proving.len(), &self.proving.in_words());
+        listener.hear(&Event::RoundDone { phase: PHASE, calls, suspicions, suspected });
         Ok(())
     }
 
@@ -193,7 +194,7 @@ impl Attempt<'_> {
         let mut not_tested = Vec::new();
         let out_of_time = self.out_of_time || self.proving.out_of_time;
         if out_of_time {
-            let why = "the budget was used up".to_owned();
+            let why = self.options.stop.why().to_owned();
             not_tested.push(NotTested { what: "the rest of the injections".to_owned(), why });
         }
         for tool in self.lanes.iter().flat_map(Lane::given_up) {
@@ -204,7 +205,7 @@ impl Attempt<'_> {
         let (findings, flaky) = self.proving.finish();
         let mut lives: u64 = self.lanes.iter_mut().map(Lane::close).sum();
         for prover in &mut self.provers {
-            runtime.block_on(prover.rest());
+            let _or_its_keeper = runtime.block_on(self.options.stop.unless(prover.rest()));
             lives += prover.lives;
         }
         let calls = self.lanes.iter().map(|lane| lane.calls).sum();

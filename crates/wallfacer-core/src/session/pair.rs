@@ -1,6 +1,7 @@
 //! Two servers in, what both make of the same case out.
 
-use super::fuzz::{CANARY, canary, look};
+use super::entrust::entrust;
+use super::fuzz::look;
 use crate::catalogue::{Catalogue, Tool};
 use crate::judge::{Charge, Reply, disagreements, listed_disagreements};
 use crate::observe::{Answer, observe};
@@ -111,7 +112,7 @@ impl Pair {
 impl Side {
     async fn open(mut connector: Connector, seed: u64) -> Result<Side, ConnectError> {
         // Both have the same secret, or it would be a difference.
-        connector.plant(CANARY, &canary(seed));
+        entrust(&mut connector, seed);
         let (server, catalogue) = look(&mut connector).await?;
         let patience = Patience::new(connector.target().timeouts.clone());
         let runner = Runner::new(connector.clone(), &catalogue, patience);

@@ -9,11 +9,13 @@ use serde_json::Value;
 use wallfacer_rules::{Rule, Rules, Sequence, ToolShape};
 
 use super::campaign::{Campaign, Field};
+use super::entrust::entrust;
 use super::equipment::{Needs, equip, planted, watch};
-use super::fuzz::{CANARY, FuzzError, FuzzOptions, canary, look};
+use super::examine::tell_connected;
+use super::fuzz::{FuzzError, FuzzOptions, look};
 use crate::catalogue::Catalogue;
 use crate::event::{Event, Listener};
-use crate::judge::{Context, Secrets};
+use crate::judge::Context;
 use crate::plan::{Case, RulePlan, held_back, rule_cases, sequence_case, static_case};
 use crate::run::{Patience, Runner};
 use crate::summary::Fuzzed;
@@ -61,17 +63,16 @@ pub fn property(
     let started = Instant::now();
     let effort = &options.effort;
     let target = connector.target().shown();
-    let canary = canary(effort.seed);
-    let secrets = Secrets::new(connector.target().secrets().into_iter().chain([canary.clone()]));
-    connector.plant(CANARY, &canary);
-    connector.world_mut().seed = effort.seed;
+    let secrets = entrust(&mut connector, effort.seed);
     listener.hear(&Event::Connecting { target: &target });
-    let (mut server, mut catalogue) = runtime.block_on(look(&mut connector))?;
+    let stop = &effort.stop;
+    let (mut server, mut catalogue) = runtime.block_on(stop.unless(look(&mut connector)))??;
+    tell_connected(&server, listener);
     let sets = choose(&Context::new(&catalogue, server.protocol).shapes());
     let needs = needs(&sets, &Context::new(&catalogue, server.protocol).shapes());
     if needs.any() {
         equip(&mut connector, needs, effort.seed);
-        (server, catalogue) = runtime.block_on(look(&mut connector))?;
+        (server, catalogue) = runtime.block_on(stop.unless(look(&mut connector)))??;
     }
     let context =
         |catalogue: &Catalogue| Context::new(catalogue, server.protocol).with_marker(marker(effort.seed));
@@ -80,12 +81,12 @@ pub fn property(
     let runner = || Runner::new(connector.clone(), &catalogue, patience.clone());
     let first =
         context(&catalogue).with_secrets(secrets).with_canary(planted(&connector, &server, effort.seed));
-    let first = runtime.block_on(async {
+    let first = runtime.block_on(stop.unless(async {
         let mut runner = runner();
         let watched = watch(first, &connector, &server, &options.noise, &mut runner, effort.seed).await;
         runner.rest().await;
         watched
-    })?;
+    }))??;
     let field = Field { runner: &runner, context: &first, runtime: &runtime };
     let mut campaign = Campaign::new(effort, &catalogue, &server, started);
     let _fuzzing_plan = campaign.planner();
@@ -94,7 +95,7 @@ pub fn property(
     if !docket.listing.is_empty() {
         let mut contexts = vec![context(&catalogue)];
         for _ in 0..ASKED_AGAIN {
-            let (_, again) = runtime.block_on(look(&mut connector.clone()))?;
+            let (_, again) = runtime.block_on(stop.unless(look(&mut connector.clone())))??;
             contexts.push(context(&again));
         }
         campaign.judge_listing(&docket.listing, &contexts, listener);

@@ -14,6 +14,7 @@ use crate::findings::{Finding, Origin, Repro, Reproduced, ServerName, merge};
 use crate::judge::{Charge, Context};
 use crate::plan::{Case, Step};
 use crate::run::Runner;
+use crate::stop::{Stop, Stopped};
 use crate::summary::Note;
 use crate::wire::{ConnectError, Server};
 
@@ -23,6 +24,7 @@ pub(super) struct Proving<'a> {
     schemas: BTreeMap<String, Schema>,
     seed: u64,
     until: Option<Instant>,
+    stop: &'a Stop,
     suspicions: Suspicions,
     findings: Shared,
     flaky: Vec<Finding>,
@@ -36,12 +38,14 @@ impl<'a> Proving<'a> {
         schemas: BTreeMap<String, Schema>,
         seed: u64,
         until: Option<Instant>,
+        stop: &'a Stop,
     ) -> Proving<'a> {
         Proving {
             server,
             schemas,
             seed,
             until,
+            stop,
             suspicions: Suspicions::default(),
             findings: Shared::default(),
             flaky: Vec::new(),
@@ -57,6 +61,10 @@ impl<'a> Proving<'a> {
 
     pub fn len(&self) -> usize {
         self.suspicions.len()
+    }
+
+    pub fn in_words(&self) -> Vec<String> {
+        self.suspicions.in_words()
     }
 
     /// Looks into all that is suspected.
@@ -81,7 +89,8 @@ impl<'a> Proving<'a> {
                 until: self.until,
                 minimise: !self.findings.has(&charge.kind, &charge.cause),
             };
-            let text = match inquiry.look_into(&case, &charge, schema, &before).await? {
+            let looked = self.stop.unless(inquiry.look_into(&case, &charge, schema, &before)).await;
+            let text = match looked.unwrap_or_else(|Stopped| Ok(Confirmed::OutOfTime))? {
                 Confirmed::Finding { charge, case: smallest, reproduced } => {
                     self.keep(&charge, &smallest, &case, reproduced, listener);
                     continue;
@@ -100,7 +109,7 @@ impl<'a> Proving<'a> {
             };
             self.notes.insert(Note { tool: case.subject.name().map(str::to_owned), text });
         }
-        runner.rest().await;
+        let _or_its_keeper = self.stop.unless(runner.rest()).await;
         Ok(())
     }
 
@@ -118,7 +127,11 @@ impl<'a> Proving<'a> {
         for group in by_prelude(together) {
             let seen = match group.len() {
                 1 => vec![None],
-                _ => seen_together(&group, name, runner, context, self.until).await?,
+                _ => {
+                    let seen =
+                        self.stop.unless(seen_together(&group, name, runner, context, self.until)).await;
+                    seen.unwrap_or_else(|Stopped| Ok(vec![None; group.len()]))?
+                }
             };
             for (suspicion, seen) in group.into_iter().zip(seen) {
                 let Some(charge) = seen else {

@@ -14,6 +14,7 @@ use crate::learn::Sight;
 use crate::observe::{Answer, observe};
 use crate::plan::{Case, Planner, Step, Subject, Teaching, harvest, said, unready};
 use crate::run::{Foreman, Recording, Runner, Taken, Unexplained};
+use crate::stop::{Stop, Stopped};
 use crate::wire::{Body, ConnectError, Content, Outcome};
 
 /// Cases of one part: enough to make the start of a server cheap beside them, and few enough to be tried again in a row
@@ -94,6 +95,7 @@ pub struct Manner<'a> {
     pub in_flight: usize,
     pub workers: usize,
     pub curfew: Option<Curfew>,
+    pub stop: &'a Stop,
     /// Subjects that are known to take long: their silence is no trouble.
     pub slow: &'a BTreeSet<Subject>,
     /// Subjects that are suspected of hanging: one further silence tells nothing new.
@@ -136,7 +138,7 @@ pub fn perform_round(
         loop {
             let shard = next.fetch_add(1, Ordering::Relaxed);
             let Some(cases) = shards.get(shard) else { break };
-            let mut crew = idle.take().unwrap_or_else(|| Crew::new(runner()));
+            let mut crew = idle.take().unwrap_or_else(|| Crew::new(runner(), manner.stop));
             let part = perform_shard(cases, shard * size, &mut crew, manner);
             match &part {
                 Ok(part) if goes_on && part.is_clean() => idle.put(crew),
@@ -164,7 +166,7 @@ fn perform_shard(
     crew: &mut Crew,
     manner: &Manner<'_>,
 ) -> Result<Part, ConnectError> {
-    let Crew { runner, runtime } = crew;
+    let Crew { runner, runtime, .. } = crew;
     let lives = runner.lives;
     runner.repeat_until(manner.curfew.as_ref().map(Curfew::latest));
     let mut bench = Bench {
@@ -175,7 +177,9 @@ fn perform_shard(
         instructive: instructive(cases),
         out_of_time: false,
     };
-    let unexplained = runtime.block_on(runner.sweep(cases, manner.in_flight, &mut bench))?;
+    let swept = runtime.block_on(manner.stop.unless(runner.sweep(cases, manner.in_flight, &mut bench)));
+    bench.out_of_time |= swept.is_err();
+    let unexplained = swept.unwrap_or_else(|Stopped| Ok(Vec::new()))?;
     let lives = runner.lives - lives;
     let mut part = Part { out_of_time: bench.out_of_time, lives, ..Part::default() };
     part.judged = keep_in_order(cases, bench.judged, manner);

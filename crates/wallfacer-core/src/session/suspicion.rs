@@ -16,6 +16,13 @@ pub struct Suspicion {
     pub before: Vec<Step>,
 }
 
+impl Suspicion {
+    pub fn in_words(&self) -> String {
+        let place = self.case.subject.name().unwrap_or("the server");
+        format!("a suspected {} in {place}", self.charge.kind.name())
+    }
+}
+
 /// What is suspected and not looked into yet.
 #[derive(Debug, Default)]
 pub struct Suspicions {
@@ -96,5 +103,10 @@ impl Suspicions {
 
     pub fn len(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Each as a person would name it.
+    pub fn in_words(&self) -> Vec<String> {
+        self.waiting.iter().map(Suspicion::in_words).collect()
     }
 }

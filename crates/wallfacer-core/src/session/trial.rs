@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use super::attempt::attempt;
 use super::behave::said;
+use super::entrust::entrust;
 use super::equipment::{Needs, equip, planted, watch};
-use super::fuzz::{CANARY, canary};
 use super::injection::{prepare, unseen};
 use super::pair::Pair;
 use super::property::marker;
 use crate::catalogue::{Catalogue, discover};
 use crate::findings::{Finding, FindingId, Kind, Origin};
-use crate::judge::{Charge, Context, Secrets};
+use crate::judge::{Charge, Context};
 use crate::place::Pattern;
 use crate::plan::{Case, Intent, Measure, held_back};
 use crate::run::{Patience, Runner};
@@ -56,12 +56,9 @@ impl<'a> Trial<'a> {
         finding: &'a Finding,
     ) -> Result<Trial<'a>, ConnectError> {
         // The same canary as in the run that found it, so that a leak shows again.
-        let canary = canary(finding.seed);
-        connector.plant(CANARY, &canary);
-        let secrets = connector.target().secrets().into_iter().chain([canary]);
+        let secrets = entrust(&mut connector, finding.seed);
         let by_effect = matches!(finding.kind, Kind::UndeclaredBehaviour | Kind::SecretLeak);
         connector.world_mut().watch |= by_effect;
-        connector.world_mut().seed = finding.seed;
         let case = finding.repro.case().ok();
         let pair = match (other, case.as_ref().and_then(|case| case.measure.as_deref())) {
             (Some(mut other), Some(Measure::Other { here, there, .. })) => {
@@ -78,9 +75,8 @@ impl<'a> Trial<'a> {
         let timeouts = connector.target().timeouts.clone();
         let catalogue = discover(&mut connection, &server, &timeouts).await;
         connector.dismiss(connection, GRACE).await;
-        let mut context = Context::new(&catalogue, server.protocol)
-            .with_secrets(Secrets::new(secrets))
-            .with_marker(marker(finding.seed));
+        let mut context =
+            Context::new(&catalogue, server.protocol).with_secrets(secrets).with_marker(marker(finding.seed));
         if let Some((measure, tool)) =
             case.as_ref().and_then(|case| Some((case.measure.as_deref()?, case.tool_name()?)))
         {

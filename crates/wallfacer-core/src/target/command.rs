@@ -1,6 +1,6 @@
 //! A program to start: what is run, where, and with which environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -18,6 +18,8 @@ pub struct Command {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     pub inherit: Inherit,
+    /// Variables that are inherited as they are, even if they hold secrets and the program is confined.
+    pub pass: BTreeSet<String>,
     pub set: BTreeMap<String, String>,
 }
 
@@ -45,6 +47,11 @@ impl Command {
 }
 
 impl Environment {
+    /// Whether a variable comes from our own environment without being named anywhere.
+    pub fn is_merely_inherited(&self, name: &str) -> bool {
+        self.inherit == Inherit::All && !self.pass.contains(name) && !self.set.contains_key(name)
+    }
+
     /// The variables the program starts with, given our own.
     pub fn resolve(
         &self,
@@ -74,6 +81,7 @@ mod tests {
     fn a_set_variable_wins_over_an_inherited_one() {
         let environment = Environment {
             inherit: Inherit::All,
+            pass: BTreeSet::new(),
             set: BTreeMap::from([("TOKEN".to_owned(), "theirs".to_owned())]),
         };
         let whole = environment.resolve(ours());

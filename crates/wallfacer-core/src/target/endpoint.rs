@@ -1,6 +1,6 @@
 //! A URL and headers in, a checked [`Endpoint`] out: a server that is reached over HTTP.
 
-use super::shown::show_url;
+use super::token::show_url;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};

@@ -35,6 +35,8 @@ pub struct Flags {
     pub net: Option<String>,
     /// `observe`, `confine`, or both.
     pub require: Vec<String>,
+    /// Paths that a confined server sees as they are.
+    pub keep: Vec<PathBuf>,
     pub timeout: Option<Duration>,
     pub startup_timeout: Option<Duration>,
     pub probe_timeout: Option<Duration>,
@@ -57,10 +59,6 @@ pub enum FlagError {
     Net { given: String },
     #[error("--require `{given}` is not known; use observe, confine or observe,confine")]
     Require { given: String },
-    #[error(
-        "--env-pass has no effect without --env-clear; add it, or leave --env-pass away to pass everything"
-    )]
-    PassWithoutClear,
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
 }
@@ -110,6 +108,7 @@ impl Flags {
             confine: self.sandbox.as_ref().map(confine).transpose()?,
             net: self.net.as_ref().map(net).transpose()?,
             required: required?,
+            keep: self.keep.clone(),
         })
     }
 
@@ -125,12 +124,8 @@ impl Flags {
     }
 
     /// What is inherited, if the flags say so.
-    pub(super) fn inherit(&self) -> Result<Option<Inherit>, FlagError> {
-        match (self.env_clear, self.env_pass.is_empty()) {
-            (true, _) => Ok(Some(Inherit::Only(self.env_pass.clone()))),
-            (false, true) => Ok(None),
-            (false, false) => Err(FlagError::PassWithoutClear),
-        }
+    pub(super) fn inherit(&self) -> Option<Inherit> {
+        self.env_clear.then(|| Inherit::Only(self.env_pass.clone()))
     }
 
     /// The first flag given that means nothing without a command.

@@ -3,8 +3,8 @@
 use super::flags::FlagError;
 use super::surroundings::joined;
 use super::{
-    Bounds, ClientError, ClientFiles, Command, Endpoint, FileConfig, Flags, Reach, Surroundings, Target,
-    Timeouts,
+    Bounds, ClientError, ClientFiles, Command, Endpoint, FileConfig, Flags, Inherit, Reach, Sandbox,
+    Surroundings, Target, Timeouts,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,8 @@ pub enum TargetError {
     NeedsUrl { flag: &'static str, command: String },
     #[error("the root `{}` is not a directory; name one that is there", path.display())]
     NoRoot { path: PathBuf },
+    #[error("cannot keep `{}`: no file or directory is there; name one that is", path.display())]
+    NothingToKeep { path: PathBuf },
     #[error(transparent)]
     Flag(#[from] FlagError),
     #[error(transparent)]
@@ -66,7 +68,7 @@ pub fn resolve(
         protocol,
         timeouts: timeouts(flags, config),
         bounds: bounds(flags, config),
-        sandbox: flags.sandbox()?.over(config.map(|config| config.sandbox.clone()).unwrap_or_default()),
+        sandbox: sandbox(flags, config, around)?,
         roots: roots(flags, config, around.directory)?,
         from_environment,
     };
@@ -128,9 +130,12 @@ fn adjust_command(command: &mut Command, flags: &Flags, directory: &Path) -> Res
         }
         command.cwd = Some(joined(directory, cwd));
     }
-    if let Some(inherit) = flags.inherit()? {
+    if let Some(inherit) = flags.inherit() {
         command.environment.inherit = inherit;
+    } else if let Inherit::Only(names) = &mut command.environment.inherit {
+        names.extend(flags.env_pass.iter().cloned());
     }
+    command.environment.pass.extend(flags.env_pass.iter().cloned());
     command.environment.set.extend(flags.variables()?);
     Ok(())
 }
@@ -159,6 +164,27 @@ fn timeouts(flags: &Flags, config: Option<&FileConfig>) -> Timeouts {
 fn bounds(flags: &Flags, config: Option<&FileConfig>) -> Bounds {
     let written = config.map(|config| config.bounds.clone()).unwrap_or_default();
     Bounds { line_bytes: flags.max_line_bytes.unwrap_or(written.line_bytes), ..written }
+}
+
+/// What the flags wish for, then what the file does. What the flags keep must be there: who types it means it.
+fn sandbox(
+    flags: &Flags,
+    config: Option<&FileConfig>,
+    around: &Surroundings<'_>,
+) -> Result<Sandbox, TargetError> {
+    let mut typed = flags.sandbox()?;
+    typed.keep = typed.keep.iter().map(|path| around.whole(path)).collect();
+    let is_there = |path: &&PathBuf| path.is_dir() || path.is_file();
+    if let Some(path) = typed.keep.iter().find(|path| !is_there(path)) {
+        return Err(TargetError::NothingToKeep { path: path.clone() });
+    }
+    let mut written = config.map(|config| config.sandbox.clone()).unwrap_or_default();
+    written.keep = written.keep.iter().map(|path| around.whole(path)).collect();
+    let opened = written.beyond(&typed);
+    let file = config.map(|config| around.named(&config.path)).unwrap_or_default();
+    let file = if file.is_relative() && !file.starts_with("~") { Path::new(".").join(file) } else { file };
+    let opened = (!opened.is_empty()).then(|| format!("{}, by {}", opened.join(", "), file.display()));
+    Ok(Sandbox { opened, ..typed.over(written) })
 }
 
 /// Those of the flags; else those of the file, where its server is meant.
@@ -317,7 +343,6 @@ mod tests {
             (Flags { transport: Some("sse".into()), ..Flags::default() }, WITH_COMMAND),
             (Flags { env: vec!["TOKEN".into()], ..typed(&["node"]) }, ""),
             (Flags { env: vec!["=x".into()], ..typed(&["node"]) }, ""),
-            (Flags { env_pass: vec!["PATH".into()], ..typed(&["node"]) }, ""),
             (header("Authorization hunter2"), ""),
             (header("Bad Name: hunter2"), ""),
             (header("Authorization: hunter2\nX: y"), ""),

@@ -1,6 +1,7 @@
 //! What the user wishes for the world that a server lives in.
 
 use std::fmt;
+use std::path::PathBuf;
 
 /// What holds for a server that nobody says anything of.
 const UNSAID: Confine = Confine::Auto;
@@ -12,6 +13,10 @@ pub struct Sandbox {
     pub net: Net,
     /// What must be had, or the server is not tested.
     pub required: Required,
+    /// What of the real home, or of another hidden place, the server sees all the same.
+    pub keep: Vec<PathBuf>,
+    /// How far a file of the project opens it, with the name of the file: its author is not always its user.
+    pub opened: Option<String>,
 }
 
 /// The same as it may be written: what is None was not said.
@@ -20,6 +25,8 @@ pub struct SandboxWishes {
     pub confine: Option<Confine>,
     pub net: Option<Net>,
     pub required: Required,
+    /// As it was written: `~` is the home directory.
+    pub keep: Vec<PathBuf>,
 }
 
 impl SandboxWishes {
@@ -29,7 +36,22 @@ impl SandboxWishes {
             confine: self.confine.or(others.confine).unwrap_or(UNSAID),
             net: self.net.or(others.net).unwrap_or_default(),
             required: self.required.or(others.required),
+            keep: [self.keep, others.keep].concat(),
+            opened: None,
         }
+    }
+
+    /// How these open the sandbox beyond what others do who come before them, in words.
+    pub(super) fn beyond(&self, others: &Self) -> Vec<String> {
+        let confine = others.confine.or(self.confine);
+        if confine == Some(Confine::Off) {
+            return others.confine.is_none().then(|| "off".to_owned()).into_iter().collect();
+        }
+        let net = self.net.iter().filter(|net| others.net.is_none() && !net.is_closed());
+        let kept = self.keep.iter().filter(|path| !others.keep.contains(path));
+        net.map(|net| format!("network {net}"))
+            .chain(kept.map(|path| format!("keeps {}", path.display())))
+            .collect()
     }
 }
 

@@ -6,24 +6,48 @@ use std::ops::Range;
 pub const REDACTED: &str = "[redacted]";
 
 /// A name that holds one of these, between word borders, holds something to keep.
-const SECRET_WORDS: [&str; 17] = [
+const SECRET_WORDS: [&str; 24] = [
     "auth",
     "authorization",
     "bearer",
     "cookie",
+    "cookies",
+    "cred",
+    "creds",
+    "dsn",
+    "jwt",
+    "key",
+    "mfa",
+    "otp",
+    "pass",
+    "passcode",
+    "passkey",
+    "pat",
+    "pin",
+    "pwd",
+    "sas",
+    "sessionid",
+    "sid",
+    "signature",
+    "totp",
+    "webhook",
+];
+
+/// The same for the end of a word, for many are written together: `clientsecret`, `PGPASSWORD`, `accesstoken`.
+const SECRET_ENDINGS: [&str; 13] = [
+    "accesskey",
+    "apikey",
     "credential",
     "credentials",
-    "key",
-    "apikey",
-    "pass",
     "passphrase",
-    "password",
     "passwd",
-    "pat",
+    "password",
+    "passwords",
+    "privatekey",
     "secret",
-    "signature",
+    "secretkey",
+    "secrets",
     "token",
-    "pwd",
 ];
 
 /// Variables that say where and who, and that a report is poorer without.
@@ -47,7 +71,11 @@ const SHORTEST_SECRET: usize = 6;
 
 /// Whether what goes under this name (a header, variable, flag or parameter) is better not shown.
 pub fn is_secret_name(name: &str) -> bool {
-    !PLAIN_VARIABLES.contains(&name) && words(name).any(|word| SECRET_WORDS.contains(&word.as_str()))
+    !PLAIN_VARIABLES.contains(&name) && words(name).any(|word| is_secret_word(&word))
+}
+
+fn is_secret_word(word: &str) -> bool {
+    SECRET_WORDS.contains(&word) || SECRET_ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
 /// Whether a value taken from this environment variable is to be kept out of sight wherever it turns up.
@@ -55,7 +83,13 @@ pub(super) fn is_secret_variable(name: &str, value: &str) -> bool {
     value.len() >= SHORTEST_SECRET && !PLAIN_VARIABLES.contains(&name) && !name.starts_with("XDG_")
 }
 
-pub(super) fn is_long_enough(value: &str) -> bool {
+/// Whether a variable says where and who, whatever its value looks like.
+pub(super) fn is_plain_variable(name: &str) -> bool {
+    PLAIN_VARIABLES.contains(&name) || name.starts_with("XDG_") || name.starts_with("LC_")
+}
+
+/// Whether a secret is long enough to be looked for in every text.
+pub fn is_long_enough(value: &str) -> bool {
     value.len() >= SHORTEST_SECRET
 }
 
@@ -79,7 +113,7 @@ fn words(name: &str) -> impl Iterator<Item = String> {
 /// Every character keeps its column; names of keys and what lies in `shown` stay.
 pub(super) fn hide_strings(line: &str, shown: &Range<usize>) -> String {
     let has_secret_url = line.contains("://") && line.contains(['@', '?']);
-    if !has_secret_url && !words(line).any(|word| SECRET_WORDS.contains(&word.as_str())) {
+    if !has_secret_url && !words(line).any(|word| is_secret_word(&word)) {
         return line.to_owned();
     }
     let letters: Vec<char> = line.chars().collect();
@@ -113,14 +147,54 @@ mod tests {
 
     #[test]
     fn names_that_hold_a_secret_word_are_secret() {
-        for name in
-            ["Authorization", "GITHUB_TOKEN", "x-api-key", "apiKey", "--password", "DB_PASS", "clientSecret"]
-        {
+        for name in [
+            "Authorization",
+            "Proxy-Authorization",
+            "Cookie",
+            "Set-Cookie",
+            "GITHUB_TOKEN",
+            "x-github-token",
+            "accesstoken",
+            "refreshToken",
+            "x-api-key",
+            "apiKey",
+            "APIKEY",
+            "apikey",
+            "--password",
+            "passwd",
+            "userPassword",
+            "PGPASSWORD",
+            "DB_PASS",
+            "secret",
+            "client_secret",
+            "clientSecret",
+            "client-secret",
+            "clientsecret",
+            "private_key",
+            "privateKey",
+            "passphrase",
+            "credentials",
+            "SENTRY_DSN",
+            "SLACK_WEBHOOK",
+        ] {
             assert!(is_secret_name(name), "{name}");
         }
-        for name in
-            ["Accept", "HOME", "PATH", "PWD", "monkey", "--keyboard", "author", "LOG_LEVEL", "passenger"]
-        {
+        for name in [
+            "Accept",
+            "HOME",
+            "PATH",
+            "PWD",
+            "monkey",
+            "--keyboard",
+            "author",
+            "LOG_LEVEL",
+            "passenger",
+            "max_tokens",
+            "secretary",
+            "tokenizer",
+            "spinner",
+            "side",
+        ] {
             assert!(!is_secret_name(name), "{name}");
         }
     }

@@ -2,6 +2,7 @@
 
 use super::severity::{Severity, SeverityKey};
 use crate::place::Pattern;
+use crate::repository::Repository;
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,8 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 /// A configuration as meant, the target aside.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// Where the configuration lies, or would.
+    pub repository: Repository,
     pub corpus_directory: PathBuf,
     /// Where inputs that brought news go, unless somebody says otherwise.
     pub inputs_directory: PathBuf,
@@ -46,6 +49,7 @@ impl Settings {
     /// What holds where no file says otherwise, for a project in this directory.
     pub fn new(directory: &Path) -> Self {
         Self {
+            repository: Repository::around(directory),
             corpus_directory: directory.join(CORPUS_DIRECTORY),
             inputs_directory: directory.join(INPUTS_DIRECTORY),
             lock_timeout: LOCK_TIMEOUT,

@@ -1,17 +1,13 @@
 //! [`Target`] in, what a report may say of it out: every value that may be a secret is left away.
 
 use super::secret::{self, REDACTED};
+use super::token::{is_token, secret_pairs, show_url, url_secrets};
 use super::{Command, Endpoint, Inherit, Protocol, Target};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use std::collections::BTreeSet;
 use std::fmt;
-
-/// Beginnings by which well-known services mark their keys.
-const TOKEN_BEGINNINGS: [&str; 10] =
-    ["sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "eyJ"];
-/// A path segment this long, of letters and digits mixed, is an address only its owner should know.
-const SECRET_SEGMENT: usize = 24;
+use std::ops::Range;
 
 /// A target without its secrets. Variables and headers are there by name only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -26,12 +22,18 @@ pub struct Shown {
     /// The variables of our own that it was given, where that was not all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub env_only: Option<Vec<String>>,
+    /// The variables of our own that it was given as they are, where it was given all others too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub env_pass: Vec<String>,
     /// The version of the protocol that was spoken because somebody said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
     /// Directories that it is told of when it asks for roots.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<String>,
+    /// What it was shown of the home as it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -53,11 +55,16 @@ impl Target {
                 Inherit::All => None,
                 Inherit::Only(names) => Some(names.clone()),
             }),
+            env_pass: command
+                .filter(|command| command.environment.inherit == Inherit::All)
+                .map(|command| command.environment.pass.iter().cloned().collect())
+                .unwrap_or_default(),
             protocol: match self.protocol {
                 Protocol::Auto => None,
                 Protocol::Fixed(version) => Some(version.as_str().to_owned()),
             },
             roots: self.roots.iter().map(|root| without(&root.to_string_lossy(), &secrets)).collect(),
+            keep: self.sandbox.keep.iter().map(|path| without(&path.to_string_lossy(), &secrets)).collect(),
             url: endpoint.map(|endpoint| without(&show_url(&endpoint.url), &secrets)),
             headers: endpoint.map(header_names).unwrap_or_default(),
         }
@@ -71,10 +78,10 @@ impl Target {
             secrets.extend(
                 set.iter().filter(|(name, _)| secret::is_secret_name(name)).map(|(_, value)| value.clone()),
             );
-            secrets.extend(
-                arguments(command)
-                    .filter_map(|(argument, secret)| Some(argument[secret?..].trim().to_owned())),
-            );
+            for (argument, spans) in arguments(command) {
+                secrets.extend(spans.into_iter().map(|at| argument[at].trim().to_owned()));
+                secrets.extend(url_secrets(&argument).into_iter().map(|(_, value)| value));
+            }
         }
         if let Some(endpoint) = self.reach.endpoint() {
             let headers = endpoint.headers.iter().filter(|(name, _)| secret::is_secret_name(name));
@@ -82,7 +89,8 @@ impl Target {
             secrets.extend(headers.clone().flat_map(|(_, value)| passwords(value)));
             let values =
                 headers.flat_map(|(_, value)| [value.as_str(), value.rsplit(' ').next().unwrap_or("")]);
-            secrets.extend(values.chain(secret_parameters(&endpoint.url)).map(str::to_owned));
+            secrets.extend(values.map(str::to_owned));
+            secrets.extend(url_secrets(&endpoint.url).into_iter().map(|(_, value)| value));
         }
         secrets.retain(|value| secret::is_long_enough(value));
         secrets
@@ -91,7 +99,7 @@ impl Target {
 
 impl fmt::Display for Shown {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let command = self.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+        let command = self.command.iter().map(|word| quoted_for_shell(word)).collect::<Vec<_>>().join(" ");
         match &self.url {
             Some(url) if self.command.is_empty() => formatter.write_str(url),
             Some(url) => write!(formatter, "{url} (started as `{command}`)"),
@@ -106,21 +114,35 @@ fn header_names(endpoint: &Endpoint) -> Vec<String> {
 
 fn words(command: &Command, secrets: &BTreeSet<String>) -> Vec<String> {
     let program = without(&command.program.to_string_lossy(), secrets);
-    let arguments = arguments(command).map(|(argument, secret)| match secret {
-        Some(start) => format!("{}{REDACTED}", &argument[..start]),
-        None => without(&show_url(&argument), secrets),
+    let arguments = arguments(command).map(|(argument, spans)| {
+        if spans.is_empty() {
+            return without(&show_url(&argument), secrets);
+        }
+        let mut shown = String::new();
+        let mut done = 0;
+        for at in spans {
+            shown += &without(&argument[done..at.start], secrets);
+            shown += REDACTED;
+            done = at.end;
+        }
+        shown + &without(&argument[done..], secrets)
     });
     std::iter::once(program).chain(arguments).collect()
 }
 
-/// Each argument with the place where a secret begins in it, if one does.
-fn arguments(command: &Command) -> impl Iterator<Item = (String, Option<usize>)> {
+/// Each argument with the places where a secret stands in it. A URL has its own way to be shown.
+fn arguments(command: &Command) -> impl Iterator<Item = (String, Vec<Range<usize>>)> {
     let mut previous = String::new();
     command.args.iter().map(move |argument| {
         let argument = argument.to_string_lossy().into_owned();
-        let secret = secret_start(&argument, &previous);
+        let spans = match secret_start(&argument, &previous) {
+            Some(start) if start < argument.len() => std::iter::once(start..argument.len()).collect(),
+            Some(_) => Vec::new(),
+            None if argument.contains("://") => Vec::new(),
+            None => secret_pairs(&argument),
+        };
         previous.clone_from(&argument);
-        (argument, secret)
+        (argument, spans)
     })
 }
 
@@ -139,29 +161,10 @@ fn secret_start(argument: &str, previous: &str) -> Option<usize> {
     {
         return Some(start);
     }
-    TOKEN_BEGINNINGS.iter().any(|beginning| argument.starts_with(beginning)).then_some(0)
-}
-
-/// A URL without user, password, query values and segments that look like a key. Other text is left as it is.
-pub(super) fn show_url(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else {
-        return text.to_owned();
-    };
-    let rest = rest.split('#').next().unwrap_or_default();
-    let (address, query) =
-        rest.split_once('?').map_or((rest, None), |(address, query)| (address, Some(query)));
-    let (authority, path) = address.split_at(address.find('/').unwrap_or(address.len()));
-    let authority = match authority.rsplit_once('@') {
-        Some((_, host)) => format!("{REDACTED}@{host}"),
-        None => authority.to_owned(),
-    };
-    let path: Vec<_> =
-        path.split('/').map(|segment| if is_key(segment) { REDACTED } else { segment }).collect();
-    let query = query.map(|query| {
-        let pairs: Vec<_> = query.split('&').map(show_parameter).collect();
-        format!("?{}", pairs.join("&"))
-    });
-    format!("{scheme}://{authority}{}{}", path.join("/"), query.unwrap_or_default())
+    // What a thing hashes to is no secret.
+    let is_hash = |start: usize| argument[..start - 1].ends_with("sha256");
+    let behind_a_name = value.filter(|start| is_token(&argument[*start..]) && !is_hash(*start));
+    behind_a_name.or_else(|| is_token(argument).then_some(0))
 }
 
 /// `user:password` and the password alone, out of the value of a header that carries them.
@@ -172,29 +175,6 @@ fn passwords(header: &str) -> Vec<String> {
     vec![pair, password]
 }
 
-/// The values in the query of a URL that go under a name to keep.
-fn secret_parameters(url: &str) -> impl Iterator<Item = &str> {
-    let query = url.split_once('?').map_or("", |(_, query)| query);
-    let pairs = query.split('&').filter_map(|parameter| parameter.split_once('='));
-    pairs.filter(|(name, _)| secret::is_secret_name(name)).map(|(_, value)| value)
-}
-
-fn show_parameter(parameter: &str) -> String {
-    match parameter.split_once('=') {
-        Some((name, _)) => format!("{name}={REDACTED}"),
-        None => REDACTED.to_owned(),
-    }
-}
-
-fn is_key(segment: &str) -> bool {
-    segment.len() >= SECRET_SEGMENT
-        && segment.bytes().any(|byte| byte.is_ascii_digit())
-        && segment.bytes().any(|byte| byte.is_ascii_alphabetic())
-        && segment
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'=' | b'.'))
-}
-
 fn without(text: &str, secrets: &BTreeSet<String>) -> String {
     // The longest first, so that no rest of one is left where another begins alike.
     let mut secrets: Vec<_> = secrets.iter().collect();
@@ -203,7 +183,7 @@ fn without(text: &str, secrets: &BTreeSet<String>) -> String {
 }
 
 /// A word as a shell would take it.
-fn quoted(word: &str) -> String {
+pub fn quoted_for_shell(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "@%+=:,./-_[]~".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -238,6 +218,12 @@ mod tests {
                 "server 'postgres://[redacted]@db/x?ssl=[redacted]'",
             ),
             (&["ghp_hunter2"], "server [redacted]"),
+            (&["sk-live-abc123def456", "serve"], "server [redacted] serve"),
+            (&["9f86d081884c7d659a2feaa0c55ad015"], "server [redacted]"),
+            (&["--workspace=9f86d081884c7d659a2feaa0c55ad015"], "server --workspace=[redacted]"),
+            (&["host=db password=abc dbname=x"], "server 'host=db password=[redacted] dbname=x'"),
+            (&[r#"{"host":"db","apiKey":"abc"}"#], r#"server '{"host":"db","apiKey":"[redacted]"}'"#),
+            (&["--db=postgres://ada:hunter2@db/x"], "server --db=postgres://[redacted]@db/x"),
             (&["--token", "--verbose"], "server --token --verbose"),
             (&["-y", "some package", "/tmp"], "server -y 'some package' /tmp"),
             (&["http://localhost:80/mcp"], "server http://localhost:80/mcp"),
@@ -288,5 +274,9 @@ mod tests {
         assert!(basic.secrets().contains("hunter2"));
         assert!(command(&["--password", "hunter2"]).secrets().contains("hunter2"));
         assert!(command(&["--password", "1"]).secrets().is_empty());
+        for argument in ["postgres://ada:hunter2@db/x", "password=hunter2", "host=db password=hunter2"] {
+            assert!(command(&[argument]).secrets().contains("hunter2"), "{argument}");
+        }
+        assert!(command(&["sk-live-abc123def456"]).secrets().contains("sk-live-abc123def456"));
     }
 }

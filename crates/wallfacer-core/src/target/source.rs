@@ -89,7 +89,7 @@ impl Snippet {
             .skip(from)
             .take(SNIPPET_CHARS)
             // A tab or an escape sequence would move the caret away from what it points at.
-            .map(|character| if character.is_control() { ' ' } else { character })
+            .map(|character| if wallfacer_text::acts(character) { ' ' } else { character })
             .collect();
         let end = (caret.end - from).min(text.chars().count().max(caret.start - from + 1));
         Self { text: text.trim_end().to_owned(), caret: caret.start - from..end }

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-/// No directory tree that people work in is deeper.
-const MAX_PARENTS: usize = 64;
+use crate::repository::directories;
 
 /// The world a target is resolved in.
 pub struct Surroundings<'a> {
@@ -19,9 +18,7 @@ impl Surroundings<'_> {
     /// The working directory and its parents, up to the one that holds `.git`. Outside of a repository it is
     /// the working directory alone: whoever can write to a shared parent must not choose what we start.
     pub(super) fn project_directories(&self) -> Vec<&Path> {
-        let up = || self.directory.ancestors().take(MAX_PARENTS);
-        let root = up().position(|directory| directory.join(".git").exists());
-        up().take(root.unwrap_or(0) + 1).collect()
+        directories(self.directory)
     }
 
     /// A file of the project as a URI from the project's root; none for a file outside of it.
@@ -30,6 +27,15 @@ impl Surroundings<'_> {
         let parts = file.strip_prefix(root).ok()?.components();
         let encoded = parts.map(|part| part.as_os_str().as_encoded_bytes().iter().map(escaped).collect());
         Some(encoded.collect::<Vec<String>>().join("/"))
+    }
+
+    /// A path as typed, made whole: `~` is the home directory, and what is relative begins where we are.
+    pub(super) fn whole(&self, path: &Path) -> PathBuf {
+        let at_home = || Some(self.home?.join(path.strip_prefix("~").ok()?));
+        let whole = at_home().unwrap_or_else(|| joined(self.directory, path));
+        // Only the file system knows what is above a link.
+        let climbs = whole.components().any(|part| part == Component::ParentDir);
+        if climbs { whole.canonicalize().unwrap_or(whole) } else { whole }
     }
 
     /// The path as a person in the working directory would write it.

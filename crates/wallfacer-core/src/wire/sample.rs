@@ -1,4 +1,6 @@
-//! Bytes or text of a server in, a short form that is safe to show out.
+//! Cuts what a server wrote to what a message has room for, in a form that is safe to show.
+
+use wallfacer_text::shortened;
 
 /// What of a foreign answer goes into a message.
 const SAMPLE_CHARS: usize = 160;
@@ -20,45 +22,9 @@ pub fn last_lines(bytes: &[u8]) -> String {
     last.map(|line| shortened(line, STDERR_LINE_CHARS)).collect::<Vec<_>>().join("\n")
 }
 
-/// At most so many characters, on one line. What could steer a terminal, or reorder what is read, is shown as a code.
-pub fn shortened(text: &str, most: usize) -> String {
-    let text = text.trim();
-    let mut shown = String::with_capacity(text.len().min(4 * most));
-    for character in text.chars().take(most) {
-        match character {
-            '\n' | '\r' | '\t' => shown.push(' '),
-            hidden if is_hidden(hidden) => shown.extend(hidden.escape_unicode()),
-            plain => shown.push(plain),
-        }
-    }
-    if text.chars().nth(most).is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
-/// Control characters, and those that change the direction or take no room.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-        || matches!(character, '\u{e0000}'..='\u{e007f}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_that_steers_a_terminal_gets_through() {
-        let hostile = "a\u{1b}[31mred\u{202e}x\u{9b}1m\nb";
-        assert_eq!(shortened(hostile, 100), "a\\u{1b}[31mred\\u{202e}x\\u{9b}1m b");
-    }
-
-    #[test]
-    fn what_is_cut_says_so() {
-        assert_eq!(shortened("abcdef", 3), "abc…");
-        assert_eq!(shortened("abc", 3), "abc");
-    }
 
     #[test]
     fn only_the_last_lines_of_stderr_are_shown() {

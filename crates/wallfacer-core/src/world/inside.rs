@@ -9,7 +9,7 @@ use wallfacer_process::sink::{self, Mode, Sink, Upstream};
 use wallfacer_process::trace::{Filter, Gate, Options, Recorder};
 use wallfacer_process::{Kind, Process, Rung, Spec, StartError, Stdio, Watch, platform};
 
-use super::recipe::World;
+use super::recipe::{LAST_WITH_WALLS, World};
 use super::standing::{Observed, Standing};
 use super::vigil::{Vigil, Watching};
 use crate::target::Net;
@@ -21,18 +21,34 @@ pub(super) fn start(world: &World, spec: &Spec) -> Result<(Process, Stdio, Vigil
     let wanted = world.has_walls() || world.is_watched();
     if !wanted || platform().kind != Kind::WholeTree {
         let (process, stdio) = Process::start(spec)?;
-        return Ok((process, stdio, Vigil::none(world.remarks.clone())));
+        let mut vigil = Vigil::none(world.remarks.clone());
+        vigil.standing.access = world.access(&vigil.standing);
+        return Ok((process, stdio, vigil));
     }
-    let spec = world.dress(spec);
+    let mut spec = world.dress(spec);
+    let Some(jail) = &mut spec.jail else { return start_dressed(world, &spec) };
+    jail.worst = LAST_WITH_WALLS.max(jail.best);
+    match start_dressed(world, &spec) {
+        // What fails for this server, on a machine that has walls, must not set it free.
+        Err(StartError::Confine { .. }) if !world.could_have_walls() => {
+            spec.jail.iter_mut().for_each(|jail| jail.worst = Rung::Unconfined);
+            start_dressed(world, &spec)
+        }
+        started => started,
+    }
+}
+
+fn start_dressed(world: &World, spec: &Spec) -> Result<(Process, Stdio, Vigil), StartError> {
     if !world.is_watched() {
-        return attempt(world, &spec, None, None);
+        return attempt(world, spec, None, None);
     }
-    let filter = match Filter::new(Options { datagram_writes: !world.has_walls() }) {
+    let options = Options { datagram_writes: !world.has_walls(), lookups: world.lookups };
+    let filter = match Filter::new(options) {
         Ok(filter) => filter,
-        Err(error) => return attempt(world, &spec, None, Some(error.to_string())),
+        Err(error) => return attempt(world, spec, None, Some(error.to_string())),
     };
-    match attempt(world, &spec, Some(filter), None) {
-        Err(error @ StartError::Watch { .. }) => attempt(world, &spec, None, Some(told(&error))),
+    match attempt(world, spec, Some(filter), None) {
+        Err(error @ StartError::Watch { .. }) => attempt(world, spec, None, Some(told(&error))),
         started => started,
     }
 }
@@ -70,6 +86,7 @@ fn attempt(
     };
     let mut standing = Standing::of(&confinement, &world.sandbox.net, observed);
     standing.remarks.splice(0..0, world.remarks.iter().cloned().chain(unwatched));
+    standing.access = world.access(&standing);
     let recorder = process.is_watched().then_some(recorder);
     let vigil = Vigil::new(standing, Watching { in_flight, recorder, sink });
     Ok((process, stdio, vigil))

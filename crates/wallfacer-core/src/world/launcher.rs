@@ -1,18 +1,29 @@
-//! A command in, what starts the server behind it out: some programs download a package and run it.
+//! What a command really starts: some programs download a package and run it.
 //!
-//! In the sandbox there is no network to download from. So what a launcher needs is fetched before, outside, without
-//! running any of it, and the launcher is told to make do with what it has.
+//! In the sandbox there is no network to download from. So what a launcher needs is fetched before, in a jail of its own,
+//! and the launcher is told to make do with what it has.
 
-use std::ffi::OsString;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::pipx::pipx;
 use super::uv::{Cut, cut};
 use crate::target::Command;
 
-/// What executes nothing, in the place of the server.
-const NOTHING: [&str; 5] = ["python", "-I", "-S", "-c", "0"];
+/// What is executed in the place of the server, and does nothing. By its path, so that no package can be it.
+const NOTHING: [&str; 3] = ["/bin/sh", "-c", ":"];
+/// The same for pipx, which executes nothing but what it has installed.
+const NOTHING_OF_PIPX: [&str; 5] = ["python", "-I", "-S", "-c", "0"];
+/// npm runs no scripts of packages, and takes no program from the settings of a project. It asks for packages alone.
+const FETCHING_OF_NPM: [&str; 7] = [
+    "--yes",
+    "--ignore-scripts",
+    "--script-shell=/bin/sh",
+    "--git=git",
+    "--no-audit",
+    "--no-fund",
+    "--no-update-notifier",
+];
 /// The line by which a script says that it names what it needs; it stands near the beginning.
 const NAMES_ITS_NEEDS: &str = "# /// script";
 const BEGINNING: u64 = 16 << 10;
@@ -24,9 +35,9 @@ pub(super) enum Launcher {
     Npx {
         packages: Vec<String>,
     },
-    /// uv, with the arguments that fetch what the server needs.
+    /// uv, with what fetches all that the server needs.
     Uv {
-        fetching: Vec<String>,
+        fetching: Vec<Step>,
     },
     Pipx {
         /// Those that make the environment what it is, and name the place where it is kept.
@@ -39,6 +50,16 @@ pub(super) enum Launcher {
     Container(String),
 }
 
+/// One command that fetches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Step {
+    pub args: Vec<String>,
+    /// Where the launcher is told to work; the place of start, if it is told nothing.
+    pub place: PathBuf,
+    /// Whether all of the project must be seen. Else it is its settings, and what the arguments name.
+    pub needs_project: bool,
+}
+
 impl Launcher {
     /// `cwd` is where the command is started.
     pub(super) fn of(command: &Command, cwd: &Path) -> Self {
@@ -47,9 +68,8 @@ impl Launcher {
         let words: Vec<&str> = command.args.iter().filter_map(|word| word.to_str()).collect();
         match (program, words.first().copied().unwrap_or_default()) {
             ("npx", _) => npx(&words).map_or(Self::Nothing, |packages| Self::Npx { packages }),
-            ("uvx", _) => uvx(&words),
-            ("uv", "tool") if words.get(1) == Some(&"run") => uvx(&words[2..]),
-            ("uv", "run") => uv_run(&words[1..], cwd),
+            ("uvx", _) => uvx(&words, cwd),
+            ("uv", _) => uv(&words, cwd),
             ("pipx", "run") => match pipx(&words[1..]) {
                 Some((options, package)) => {
                     Self::Pipx { options: owned(&options), package: package.to_owned() }
@@ -78,31 +98,37 @@ impl Launcher {
         }
     }
 
-    /// Variables that keep it from building anything while it fetches, where no argument does.
+    /// Variables for a fetch: nothing is built, where no argument says so.
     pub(super) fn fetching_variables(&self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Pipx { .. } => &[("PIP_ONLY_BINARY", ":all:"), ("UV_NO_BUILD", "1")],
+            Self::Pipx { .. } => {
+                &[("PIP_ONLY_BINARY", ":all:"), ("UV_NO_BUILD", "1"), ("PIP_DISABLE_PIP_VERSION_CHECK", "1")]
+            }
             _ => &[],
         }
     }
 
-    /// The arguments with which the same program fetches what it needs and runs nothing of it: in place of the package
-    /// an interpreter is executed that has nothing to do, and neither scripts of packages nor builds are allowed.
-    pub(super) fn fetching(&self) -> Option<Vec<OsString>> {
-        let words = match self {
+    /// What fetches all that is needed, with the same program, and is not to run any of it: in the place of the package a
+    /// shell is executed that has nothing to do, and neither scripts of packages nor builds are allowed.
+    pub(super) fn fetching(&self, cwd: &Path) -> Vec<Step> {
+        let args = match self {
             Self::Npx { packages } => {
                 let named = packages.iter().map(|package| format!("--package={package}"));
-                let flags = ["--yes", "--ignore-scripts"].map(str::to_owned);
-                flags.into_iter().chain(named).chain(["node", "-e", "0"].map(str::to_owned)).collect()
+                owned(&FETCHING_OF_NPM).into_iter().chain(named).chain(owned(&["-c", ":"])).collect()
             }
-            Self::Uv { fetching } => fetching.clone(),
+            Self::Uv { fetching } => return fetching.clone(),
             Self::Pipx { options, package } => {
                 let options: Vec<&str> = options.iter().map(String::as_str).collect();
-                words(&[&["run"], &options, &["--spec", package], &NOTHING])
+                words(&[&["run"], &options, &["--spec", package], &NOTHING_OF_PIPX])
             }
-            Self::Nothing | Self::Other(_) | Self::Container(_) => return None,
+            Self::Nothing | Self::Other(_) | Self::Container(_) => return Vec::new(),
         };
-        Some(words.into_iter().map(OsString::from).collect())
+        vec![Step { args, place: cwd.to_path_buf(), needs_project: false }]
+    }
+
+    /// Whether what is fetched for it today is what was fetched for it at any time.
+    pub(super) fn is_the_same_for_ever(&self) -> bool {
+        matches!(self, Self::Npx { packages } if packages.iter().all(|package| is_exact(package)))
     }
 
     /// The program that fetches, where it is another than the one that starts the server.
@@ -139,13 +165,32 @@ fn npx(words: &[&str]) -> Option<Vec<String>> {
     (!packages.is_empty()).then_some(packages)
 }
 
-fn uvx(arguments: &[&str]) -> Launcher {
+/// Whether a package is asked for in one version, such as `pkg@1.2.3`.
+fn is_exact(package: &str) -> bool {
+    let version = package.rsplit_once('@').filter(|(name, _)| !name.is_empty()).map(|(_, version)| version);
+    let numbers = version.map(|version| version.split('.').map(|number| number.parse::<u32>().is_ok()));
+    numbers.is_some_and(|mut numbers| numbers.clone().count() == 3 && numbers.all(|is_number| is_number))
+}
+
+/// Options may stand before the word that says what uv is to do.
+fn uv(words: &[&str], cwd: &Path) -> Launcher {
+    let (options, rest) = words.split_at(cut(words).options.len());
+    match rest {
+        ["run", rest @ ..] => uv_run(&[options, rest].concat(), cwd),
+        ["tool", "run", rest @ ..] => uvx(&[options, rest].concat(), cwd),
+        _ => Launcher::Nothing,
+    }
+}
+
+fn uvx(arguments: &[&str], cwd: &Path) -> Launcher {
     let found = cut(arguments);
     match found.value("--from").or(found.run) {
         Some(package) => {
             let options = found.without("--from");
             let from = ["--from", package];
-            Launcher::Uv { fetching: words(&[&["tool", "run", "--no-build"], &options, &from, &NOTHING]) }
+            let args = words(&[&["tool", "run", "--no-build"], &options, &from, &NOTHING]);
+            let step = Step { args, place: found.place(cwd), needs_project: false };
+            Launcher::Uv { fetching: vec![step] }
         }
         None => Launcher::Other("uvx".to_owned()),
     }
@@ -154,15 +199,22 @@ fn uvx(arguments: &[&str]) -> Launcher {
 /// A script may name what it needs itself; else it is what its project needs, and what the options add.
 fn uv_run(arguments: &[&str], cwd: &Path) -> Launcher {
     let found = cut(arguments);
-    let fetching = match found.run.filter(|run| names_its_needs(run, &found, cwd)) {
-        Some(script) => {
-            let place = found.value("--directory").map(|place| ["--directory", place]);
-            let place = place.as_ref().map_or(&[][..], |place| &place[..]);
-            words(&[&["sync", "--no-build"], place, &["--script", script]])
-        }
-        None => words(&[&["run", "--no-build"], &found.options, &NOTHING]),
-    };
-    Launcher::Uv { fetching }
+    let place = found.place(cwd);
+    let step = |args: Vec<String>, needs_project| Step { args, place: place.clone(), needs_project };
+    if let Some(script) = found.run.filter(|run| names_its_needs(run, &found, cwd)) {
+        let place = found.value("--directory").map(|place| ["--directory", place]);
+        let place = place.as_ref().map_or(&[][..], |place| &place[..]);
+        let args = words(&[&["sync", "--no-build"], place, &["--script", script]]);
+        return Launcher::Uv { fetching: vec![step(args, false)] };
+    }
+    let in_project = found.is_in_project(cwd);
+    let sync = ["sync", "--no-build", "--no-install-project"];
+    // Into an environment without anything in it, nothing of the project's can come to run.
+    let run = if in_project { &["run", "--no-build", "--no-sync"][..] } else { &["run", "--no-build"] };
+    let project = in_project.then(|| step(words(&[&sync, &found.for_sync()]), true));
+    let added =
+        (found.adds_packages() || !in_project).then(|| step(words(&[run, &found.options, &NOTHING]), false));
+    Launcher::Uv { fetching: project.into_iter().chain(added).collect() }
 }
 
 fn names_its_needs(script: &str, found: &Cut<'_>, cwd: &Path) -> bool {
@@ -200,21 +252,28 @@ mod tests {
         assert_eq!(launcher("python3 -m server"), Launcher::Nothing);
     }
 
+    fn fetching(line: &str, place: &Path) -> Vec<String> {
+        let mut words = line.split_whitespace();
+        let found = Launcher::of(&Command::new(words.next().unwrap(), words), place);
+        found.fetching(place).into_iter().map(|step| step.args.join(" ")).collect()
+    }
+
     #[test]
     fn what_is_fetched_is_not_run() {
-        let words =
-            |launcher: Launcher| launcher.fetching().unwrap().join(" ".as_ref()).into_string().unwrap();
-        assert_eq!(words(launcher("npx -y pkg --flag")), "--yes --ignore-scripts --package=pkg node -e 0");
-        for (line, fetching) in [
-            ("uvx pkg --flag", "tool run --no-build --from pkg python -I -S -c 0"),
-            ("uvx -p 3.12 --from a b", "tool run --no-build -p 3.12 --from a python -I -S -c 0"),
-            ("uv run --with pkg pkg --flag", "run --no-build --with pkg python -I -S -c 0"),
+        let npx = format!("{} --package=pkg -c :", FETCHING_OF_NPM.join(" "));
+        for (line, wanted) in [
+            ("npx -y pkg --flag", npx.as_str()),
+            ("uvx pkg --flag", "tool run --no-build --from pkg /bin/sh -c :"),
+            ("uvx -p 3.12 --from a b", "tool run --no-build -p 3.12 --from a /bin/sh -c :"),
+            ("uv --quiet tool run pkg", "tool run --no-build --quiet --from pkg /bin/sh -c :"),
+            ("uv --directory /srv run s.py", "run --no-build --directory /srv /bin/sh -c :"),
+            ("uv run --with pkg pkg --flag", "run --no-build --with pkg /bin/sh -c :"),
             ("pipx run pkg==1.0 --flag", "run --spec pkg==1.0 python -I -S -c 0"),
             ("pipx run --python 3.12 --spec=pkg app -i", "run --python 3.12 --spec pkg python -I -S -c 0"),
         ] {
-            assert_eq!(words(launcher(line)), fetching, "{line}");
+            assert_eq!(fetching(line, Path::new("/nowhere")), [wanted], "{line}");
         }
-        assert_eq!(launcher("bunx pkg").fetching(), None);
+        assert_eq!(fetching("bunx pkg", Path::new("/nowhere")), [""; 0]);
     }
 
     #[test]
@@ -223,12 +282,34 @@ mod tests {
         let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).unwrap();
         write("needs.py", "#!/usr/bin/env python3\n# /// script\n# dependencies = ['mcp']\n# ///\n");
         write("plain.py", "print()\n");
-        let fetching = |line: &str| {
-            let mut words = line.split_whitespace();
-            let found = Launcher::of(&Command::new(words.next().unwrap(), words), place.path());
-            found.fetching().unwrap().join(" ".as_ref()).into_string().unwrap()
-        };
-        assert_eq!(fetching("uv run needs.py --port 1"), "sync --no-build --script needs.py");
-        assert_eq!(fetching("uv run plain.py"), "run --no-build python -I -S -c 0");
+        let of = |line: &str| fetching(line, place.path());
+        assert_eq!(of("uv run needs.py --port 1"), ["sync --no-build --script needs.py"]);
+        assert_eq!(of("uv run plain.py"), ["run --no-build /bin/sh -c :"]);
+    }
+
+    #[test]
+    fn what_a_project_needs_is_fetched_apart_from_what_the_options_add() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("part")).unwrap();
+        std::fs::write(place.path().join("pyproject.toml"), "").unwrap();
+        let of = |line: &str| fetching(line, &place.path().join("part"));
+        let sync = "sync --no-build --no-install-project";
+        assert_eq!(of("uv run --extra cli server.py"), [format!("{sync} --extra cli")]);
+        let added = "run --no-build --no-sync -q --with pkg /bin/sh -c :".to_owned();
+        assert_eq!(of("uv run -q --with pkg server.py"), [format!("{sync} -q"), added]);
+        assert_eq!(of("uv run --no-project s.py"), ["run --no-build --no-project /bin/sh -c :"]);
+    }
+
+    #[test]
+    fn a_version_is_exact_or_can_be_another_tomorrow() {
+        for (package, is) in [
+            ("pkg@1.2.3", true),
+            ("@own/pkg@1.2.3", true),
+            ("pkg", false),
+            ("@own/pkg", false),
+            ("pkg@1", false),
+        ] {
+            assert_eq!(is_exact(package), is, "{package}");
+        }
     }
 }

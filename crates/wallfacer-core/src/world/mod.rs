@@ -4,30 +4,44 @@
 //! | file | in → out |
 //! |---|---|
 //! | `scope` | a command and roots → the directories they declare |
+//! | `exposed` | what is kept → the credentials in it |
 //! | `launcher` | a command → what must be fetched before there is no network |
+//! | `fetch` | a launcher → what it needs, fetched in a jail of its own |
+//! | `store` | a command → where what was fetched for it is kept |
+//! | `settings` | what package managers are told → the same without secrets |
 //! | `uv` | arguments of uv → its own options, and what it runs |
 //! | `recipe` | a target → a [`World`], the same for each life |
 //! | `start`, `inside` | a world and a program → a process in it |
+//! | `access` | what it can get at of the user's own |
 //! | `standing` | how far it is confined and watched |
 //! | `vigil` | the call in flight → what was seen of it |
+//! | `sought` | what was seen of a start → what the server looked for in vain |
 //! | `traced` | what was seen, as data |
 //! | `way` | an address of the server → a connection |
 
+mod access;
+mod exposed;
+mod fetch;
 #[cfg(target_os = "linux")]
 mod inside;
 mod launcher;
 mod pipx;
 mod recipe;
 mod scope;
+mod settings;
+mod sought;
 mod standing;
 mod start;
+mod store;
 mod traced;
 mod uv;
 mod vigil;
 mod way;
 
+pub use access::Access;
 pub use recipe::World;
 pub use scope::DeclaredBy;
+pub use sought::{Lack, Sought};
 pub use standing::{Observed, Standing};
 pub use start::way_to;
 pub use traced::Traced;

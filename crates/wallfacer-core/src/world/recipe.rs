@@ -5,17 +5,23 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use wallfacer_process::jail::{Canary, Jail, Network, Plant, canaries};
+use wallfacer_process::jail::{Canary, Jail, Network, Plant, home_of_the_user, offers};
 use wallfacer_process::sink::{Authority, Mode};
 use wallfacer_process::{Rung, Spec};
 
+use super::access::Access;
+use super::exposed::{exposed, named};
+use super::fetch::Fetching;
 use super::launcher::Launcher;
-use super::scope::{DeclaredBy, places, scopes};
+use super::scope::{DeclaredBy, named_by_variables, places, scopes};
 use super::standing::Standing;
-use crate::target::{Command, Confine, Net, Reach, Sandbox, Target};
+use crate::target::{Command, Confine, Imitation, Net, Reach, Sandbox, Target, imitate, secret_values};
 
 /// Where nothing says what the home directory is.
 const NO_HOME: &str = "/nonexistent";
+
+/// Below this rung a server has all the rights of the user.
+pub(super) const LAST_WITH_WALLS: Rung = Rung::Fence;
 
 /// A recipe: [`World::start`] makes a life's world of it, each time the same.
 #[derive(Debug, Clone)]
@@ -30,18 +36,28 @@ pub struct World {
     pub listeners: Vec<u16>,
     /// Whether every call into the system is seen. It costs a server that makes many of them about as much again.
     pub watch: bool,
+    /// While it is watched: whether what it looks for in vain is seen too. For one short life, because it costs much.
+    pub lookups: bool,
     /// The best rung that is tried.
     pub best: Rung,
     pub(super) home: PathBuf,
     pub(super) sandbox: Sandbox,
     pub(super) launcher: Launcher,
     pub(super) remarks: Vec<String>,
+    pub(super) fetching: Fetching,
     /// The server is no child of ours, or is not started by us at all.
     out_of_reach: bool,
     scopes: BTreeMap<PathBuf, DeclaredBy>,
     places: BTreeSet<PathBuf>,
+    /// Inherited variables that hold secrets, as they really are.
+    secrets: BTreeMap<String, String>,
+    /// What the server sees as it is, wherever it lies.
+    kept: BTreeSet<PathBuf>,
+    pub(super) access: Access,
     /// One for all lives; made when the first needs it.
     authority: Arc<OnceLock<Option<Arc<Authority>>>>,
+    /// Whether this machine has walls for some server; found out when one was not to be had.
+    walls: Arc<OnceLock<bool>>,
 }
 
 impl World {
@@ -53,31 +69,42 @@ impl World {
             network: Mode::Answer,
             listeners: Vec::new(),
             watch: target.sandbox.required.observe,
+            lookups: false,
             best: Rung::Overlay,
             home: home(target, ambient),
             sandbox: target.sandbox.clone(),
             launcher: Launcher::Nothing,
             remarks: Vec::new(),
+            fetching: Fetching::default(),
             out_of_reach: false,
             scopes: BTreeMap::new(),
             places: BTreeSet::new(),
+            secrets: BTreeMap::new(),
+            kept: BTreeSet::new(),
+            access: Access::default(),
             authority: Arc::default(),
+            walls: Arc::default(),
         };
         match target.reach.command() {
-            Some(command) => world.read(command, &target.roots),
+            Some(command) => {
+                world.read(command, &target.roots, ambient);
+                world.keep(command, ambient);
+                world.secrets = inherited_secrets(command, ambient);
+            }
             None => world.leave("what runs already can be neither confined nor watched".to_owned()),
         }
         world
     }
 
-    fn read(&mut self, command: &Command, roots: &[PathBuf]) {
-        // Where we are ourselves, unless it is said; a directory that is gone names nothing.
-        let here = std::env::current_dir().unwrap_or_default();
-        let cwd = command.cwd.as_ref().map_or_else(|| here.clone(), |cwd| here.join(cwd));
+    fn read(&mut self, command: &Command, roots: &[PathBuf], ambient: &BTreeMap<OsString, OsString>) {
+        let cwd = self.cwd(command);
         self.scopes = scopes(command, &cwd, roots);
         self.places = places(command, &cwd);
         self.places.extend(roots.iter().cloned());
         self.launcher = Launcher::of(command, &cwd);
+        let caches = ambient.get(OsStr::new("XDG_CACHE_HOME")).map(PathBuf::from);
+        let caches = caches.filter(|path| path.is_absolute()).unwrap_or_else(|| self.home.join(".cache"));
+        self.fetching = Fetching::of(&cwd, caches);
         if let Launcher::Container(name) = &self.launcher {
             let name = name.clone();
             self.leave(format!(
@@ -86,17 +113,49 @@ impl World {
         }
     }
 
+    /// Where we are ourselves, unless it is said; a directory that is gone names nothing.
+    fn cwd(&self, command: &Command) -> PathBuf {
+        let here = std::env::current_dir().unwrap_or_default();
+        command.cwd.as_ref().map_or_else(|| here.clone(), |cwd| here.join(cwd))
+    }
+
+    /// Shows what somebody named on purpose, and tells what of it is better known.
+    fn keep(&mut self, command: &Command, ambient: &BTreeMap<OsString, OsString>) {
+        if !self.has_walls() {
+            return;
+        }
+        let variables = command.environment.resolve(ambient.clone());
+        let by_variables = named_by_variables(&variables, &self.cwd(command), &self.home);
+        let mut kept: BTreeSet<PathBuf> =
+            by_variables.iter().filter(|path| path.starts_with(&self.home)).cloned().collect();
+        for path in self.sandbox.keep.clone() {
+            if path.is_dir() || path.is_file() {
+                kept.insert(path);
+            } else {
+                let told = format!("`{}` cannot be kept: it is not there", path.display());
+                self.access.remarks.push(told);
+            }
+        }
+        self.access.kept = kept.iter().map(|path| named(path, &self.home)).collect();
+        let exposed = exposed(&kept, &self.home);
+        self.access.remarks.extend(exposed.shortfall());
+        self.access.readable_secrets = exposed.files;
+        self.kept = kept;
+        self.kept.extend(by_variables);
+        // What is told to read a file reads that file, and not a canary in its place.
+        self.kept.extend(self.places.iter().filter(|path| path.is_file()).cloned());
+        if self.jail().keeps_home() {
+            self.access.remarks.push("all of the home directory is kept: nothing in it is hidden".to_owned());
+        }
+    }
+
+    fn jail(&self) -> Jail {
+        Jail { kept: self.kept.iter().cloned().collect(), ..Jail::new(&self.home, self.seed) }
+    }
+
     fn leave(&mut self, why: String) {
         self.out_of_reach = true;
         self.remarks.push(why);
-    }
-
-    /// The same without confinement, because the server does not start in it.
-    pub fn without_walls(&self, why: String) -> Self {
-        let mut world = self.clone();
-        world.best = Rung::Unconfined;
-        world.remarks.push(why);
-        world
     }
 
     /// What stood in the way of confining and watching so far.
@@ -111,7 +170,42 @@ impl World {
 
     /// What is planted in the home directory of a life.
     pub fn canaries(&self, standing: &Standing) -> Vec<Canary> {
-        standing.home.as_ref().map(|home| canaries(home, self.seed)).unwrap_or_default()
+        let Some(home) = &standing.home else { return Vec::new() };
+        let there = |canary: Canary| match canary.path.strip_prefix(&self.home) {
+            Ok(inside) => Canary { path: home.join(inside), ..canary },
+            Err(_) => canary,
+        };
+        self.jail().canaries().into_iter().map(there).collect()
+    }
+
+    /// What a confined server has in the place of inherited secrets, by the names of the variables. The seed decides them.
+    pub fn imitations(&self) -> BTreeMap<String, Imitation> {
+        let imitated = self
+            .secrets
+            .iter()
+            .filter_map(|(name, value)| Some((name.clone(), imitate(name, value, self.seed)?)));
+        if self.has_walls() { imitated.collect() } else { BTreeMap::new() }
+    }
+
+    /// Every secret that the server may have from our own environment, real or not, with the name of its variable.
+    pub fn inherited_secrets(&self) -> Vec<(String, String)> {
+        let named = |name: &String, values: Vec<String>| {
+            values.into_iter().map(|value| (name.clone(), value)).collect::<Vec<_>>()
+        };
+        let real = self.secrets.iter().flat_map(|(name, value)| named(name, secret_values(name, value)));
+        let imitations = self.imitations();
+        real.chain(imitations.iter().flat_map(|(name, made)| named(name, made.tokens.clone()))).collect()
+    }
+
+    /// What of the user's own a server in this standing can get at.
+    pub(super) fn access(&self, standing: &Standing) -> Access {
+        let opened = self.sandbox.opened.clone();
+        match standing.is_confined() {
+            true => {
+                Access { opened, replaced: self.imitations().into_keys().collect(), ..self.access.clone() }
+            }
+            false => Access { opened, ..Access::default() },
+        }
     }
 
     /// Whether a server is to be confined at all.
@@ -124,13 +218,17 @@ impl World {
         self.watch && !self.out_of_reach
     }
 
-    /// Whether the server may be run without confinement, should it not work with it.
-    pub fn may_do_without(&self) -> bool {
-        self.sandbox.confine == Confine::Auto && !self.sandbox.required.confine
-    }
-
     pub(super) fn has_sink(&self) -> bool {
         matches!(self.sandbox.net, Net::Sink | Net::Allow(_))
+    }
+
+    /// Whether this machine can confine a server, should it fail for this one.
+    pub(super) fn could_have_walls(&self) -> bool {
+        let has_walls = || {
+            let walls = offers().confinement.into_iter().filter(|offer| offer.what <= LAST_WITH_WALLS);
+            walls.filter(|offer| offer.what >= self.best).any(|offer| offer.refused.is_none())
+        };
+        *self.walls.get_or_init(has_walls)
     }
 
     /// Signs what the sink says over TLS; none where no certificates can be made.
@@ -152,6 +250,11 @@ impl World {
         spec.jail = Some(Jail {
             writable: self.places.iter().cloned().collect(),
             plants: self.plants.clone(),
+            variables: self
+                .imitations()
+                .into_iter()
+                .map(|(name, imitation)| (name.into(), imitation.value.into()))
+                .collect(),
             authority: authority.map(|authority| authority.pem().into()),
             network: match self.sandbox.net {
                 Net::Sink | Net::Allow(_) => Network::Sink,
@@ -159,8 +262,9 @@ impl World {
                 Net::Host => Network::Host,
             },
             best: self.best,
-            ..Jail::new(&self.home, self.seed)
+            ..self.jail()
         });
+        self.fetching.supply(&self.launcher, &mut spec);
         spec
     }
 }
@@ -175,5 +279,15 @@ fn home(target: &Target, ambient: &BTreeMap<OsString, OsString>) -> PathBuf {
         Reach::Url(_) => None,
     };
     let known = [ours, given].into_iter().flatten().find(|path| path.is_absolute());
-    known.unwrap_or_else(|| NO_HOME.into())
+    known.or_else(home_of_the_user).unwrap_or_else(|| NO_HOME.into())
+}
+
+/// Variables that nobody named and that hold something to keep.
+fn inherited_secrets(command: &Command, ambient: &BTreeMap<OsString, OsString>) -> BTreeMap<String, String> {
+    let texts = ambient.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+    texts
+        .filter(|(name, _)| command.environment.is_merely_inherited(name))
+        .filter(|(name, value)| !secret_values(name, value).is_empty())
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }

@@ -46,6 +46,86 @@ pub(super) fn places(command: &Command, cwd: &Path) -> BTreeSet<PathBuf> {
     all.filter(|path| path.components().count() > 1).filter_map(place).collect()
 }
 
+/// Endings of the names of variables that say where a file or directory of a server is.
+const NAMING_A_PLACE: [&str; 10] =
+    ["_CA", "_CERT", "_CERTS", "_CONFIG", "_CREDENTIALS", "_DATABASE", "_DB", "_DIR", "_FILE", "_PATH"];
+
+/// Whole names of the same.
+const NAMING_A_PLACE_BY_CUSTOM: [&str; 8] = [
+    "BOTO_CONFIG",
+    "KUBECONFIG",
+    "NETRC",
+    "NPM_CONFIG_USERCONFIG",
+    "PGPASSFILE",
+    "PGSERVICEFILE",
+    "REQUESTS_CA_BUNDLE",
+    "npm_config_userconfig",
+];
+
+/// Variables of the user's session, keys and agents, and lists that programs are loaded from: no server's own.
+const OF_THE_USER: [&str; 13] = [
+    "DBUS_",
+    "DESKTOP_",
+    "GNOME_",
+    "GNUPG",
+    "GPG",
+    "HIST",
+    "KDE_",
+    "LD_",
+    "NODE_PATH",
+    "PASSWORD_STORE_",
+    "SSH",
+    "VSCODE_",
+    "XDG_",
+];
+
+/// Parts of a home that hold the keys and settings of all programs: one variable does not show all of these.
+const TOO_WIDE: [&str; 9] = [
+    ".cache",
+    ".config",
+    ".gnupg",
+    ".local",
+    ".local/share",
+    ".local/state",
+    ".mozilla",
+    ".password-store",
+    ".ssh",
+];
+
+/// Where sockets, locks and other people's files lie.
+const SHARED: [&str; 5] = ["/dev", "/proc", "/run", "/sys", "/var/run"];
+
+/// Files and directories that the variables of a server name, and that are there: its settings, databases, credentials.
+/// `home` is never shown as a whole this way, nor what lies above it.
+pub(super) fn named_by_variables(
+    variables: &BTreeMap<OsString, OsString>,
+    cwd: &Path,
+    home: &Path,
+) -> BTreeSet<PathBuf> {
+    let names_a_place = |name: &str| {
+        let known = NAMING_A_PLACE_BY_CUSTOM.contains(&name)
+            || NAMING_A_PLACE.iter().any(|ending| name.to_ascii_uppercase().ends_with(ending));
+        known && !OF_THE_USER.iter().any(|beginning| name.starts_with(beginning))
+    };
+    let values = variables.iter().filter(|(name, _)| name.to_str().is_some_and(names_a_place));
+    let paths = values
+        .flat_map(|(_, value)| std::env::split_paths(value))
+        .filter(|path| !path.as_os_str().is_empty());
+    paths.map(|path| cwd.join(path)).filter(|path| may_be_shown(path, home)).collect()
+}
+
+/// Whether a place is a file or directory of its own, and not one that everything lies in.
+fn may_be_shown(path: &Path, home: &Path) -> bool {
+    let Ok(real) = path.canonicalize() else { return false };
+    let home = home.canonicalize().unwrap_or_else(|_| home.to_path_buf());
+    let is_wide = real.components().count() <= 2
+        || home.starts_with(&real)
+        || real == Path::new("/var/tmp")
+        || TOO_WIDE.iter().any(|part| real == home.join(part))
+        || SHARED.iter().any(|shared| real.starts_with(shared));
+    (real.is_dir() || real.is_file()) && !is_wide
+}
+
 fn directory(path: &Path) -> Option<PathBuf> {
     let real = path.canonicalize().ok()?;
     (real.is_dir() && real.parent().is_some()).then_some(real)
@@ -89,6 +169,46 @@ mod tests {
             (root.join("open"), DeclaredBy::Roots),
         ];
         assert_eq!(found, wanted.into());
+    }
+
+    #[test]
+    fn variables_show_what_they_name_and_neither_keys_of_the_user_nor_the_whole_home() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().canonicalize().unwrap();
+        for directory in [".kube", ".config/app", ".ssh", "work", ".gnupg"] {
+            std::fs::create_dir_all(home.join(directory)).unwrap();
+        }
+        for file in [".kube/config", ".kube/other", "key.json", "work/settings.toml", ".ssh/id_rsa"] {
+            std::fs::write(home.join(file), "x").unwrap();
+        }
+        let _socket = std::os::unix::net::UnixListener::bind(home.join("agent")).unwrap();
+        let at = |name: &str| home.join(name).to_str().unwrap().to_owned();
+        let shown = |name: &str, value: &str| {
+            let variables = BTreeMap::from([(OsString::from(name), OsString::from(value))]);
+            let found = named_by_variables(&variables, &home.join("work"), &home);
+            found.into_iter().map(|path| path.strip_prefix(&home).unwrap().to_path_buf()).collect::<Vec<_>>()
+        };
+        let both = format!("{}:{}", at(".kube/config"), at(".kube/other"));
+        for (name, value, wanted) in [
+            ("KUBECONFIG", both.as_str(), &[".kube/config", ".kube/other"][..]),
+            ("GOOGLE_APPLICATION_CREDENTIALS", &at("key.json"), &["key.json"]),
+            ("APP_CONFIG", &at(".config/app"), &[".config/app"]),
+            ("APP_CONFIG", "settings.toml", &["work/settings.toml"]),
+            ("app_data_dir", &at("work"), &["work"]),
+            ("APP_FILE", &at("no/such/file"), &[]),
+            ("APP_DIR", home.to_str().unwrap(), &[]),
+            ("APP_DIR", "/", &[]),
+            ("APP_DIR", "/tmp", &[]),
+            ("APP_DIR", &at(".ssh"), &[]),
+            ("XDG_CONFIG_DIR", &at(".config/app"), &[]),
+            ("GNUPGHOME_DIR", &at(".gnupg"), &[]),
+            ("SSH_KEY_FILE", &at(".ssh/id_rsa"), &[]),
+            ("APP_FILE", &at("agent"), &[]),
+            ("EDITOR", &at("work"), &[]),
+        ] {
+            let wanted: Vec<PathBuf> = wanted.iter().map(PathBuf::from).collect();
+            assert_eq!(shown(name, value), wanted, "{name}={value}");
+        }
     }
 
     #[test]

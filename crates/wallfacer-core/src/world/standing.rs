@@ -3,8 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use wallfacer_process::jail::Gap;
 use wallfacer_process::{Confinement, Rung};
 
+use super::access::Access;
 use crate::target::Net;
 
 /// How far a server is confined and watched, and why not further.
@@ -15,8 +17,12 @@ pub struct Standing {
     pub observed: Observed,
     /// Where the canaries lie, as the server sees it; none without canaries.
     pub home: Option<PathBuf>,
-    /// What stood in the way of more; empty where everything wished for is there.
+    /// What this does not keep the server from.
+    pub gaps: Vec<Gap>,
+    /// What stood in the way of more, and what is not held; empty where everything wished for is there.
     pub remarks: Vec<String>,
+    /// What of the user's own it can get at all the same.
+    pub access: Access,
 }
 
 /// What of a server's doing is seen. What is not seen is not known: it is not clean.
@@ -33,16 +39,28 @@ pub struct Observed {
 impl Standing {
     /// Of a server that nothing confines and nobody watches.
     pub fn open(remarks: Vec<String>) -> Self {
-        Self { rung: Rung::Unconfined, net: Net::Host, observed: Observed::default(), home: None, remarks }
+        Self {
+            rung: Rung::Unconfined,
+            net: Net::Host,
+            observed: Observed::default(),
+            home: None,
+            gaps: vec![Gap::Everything],
+            remarks,
+            access: Access::default(),
+        }
     }
 
     pub(super) fn of(confinement: &Confinement, net: &Net, observed: Observed) -> Self {
         let unplanted =
             confinement.unplanted.iter().map(|path| format!("{} could not be planted", path.display()));
+        // Of what nothing confines, the name says it all.
+        let gaps = confinement.gaps.iter().filter(|gap| **gap != Gap::Everything);
+        let gaps = gaps.map(|gap| format!("not held: {gap}"));
         // A fence knows no sink: what it does not allow, it refuses.
         let net = match confinement.rung {
             Rung::Overlay | Rung::ReadOnly => net.clone(),
-            Rung::Fence => Net::Deny,
+            Rung::Fence if net.is_closed() => Net::Deny,
+            Rung::Fence => Net::Host,
             Rung::OtherHome | Rung::Unconfined => Net::Host,
         };
         Self {
@@ -50,12 +68,14 @@ impl Standing {
             net,
             observed,
             home: confinement.home.clone(),
-            remarks: confinement.why.iter().cloned().chain(unplanted).collect(),
+            gaps: confinement.gaps.clone(),
+            remarks: confinement.why.iter().cloned().chain(unplanted).chain(gaps).collect(),
+            access: Access::default(),
         }
     }
 
     pub fn is_confined(&self) -> bool {
-        is_confining(self.rung)
+        !self.gaps.iter().any(Gap::is_way_out)
     }
 
     /// What of the server is watched, in words.
@@ -75,11 +95,6 @@ impl Standing {
     pub fn is_harmless(&self) -> bool {
         matches!(self.rung, Rung::Overlay | Rung::ReadOnly) && self.net.is_closed()
     }
-}
-
-/// Whether a rung keeps a server from what is none of its business.
-pub(super) fn is_confining(rung: Rung) -> bool {
-    matches!(rung, Rung::Overlay | Rung::ReadOnly | Rung::Fence)
 }
 
 impl fmt::Display for Standing {

@@ -1,5 +1,7 @@
 //! Arguments of `uv run` and `uvx` in, their own options and what they are to run out.
 
+use std::path::{Path, PathBuf};
+
 /// Options that take the word behind them.
 const TAKE_A_VALUE: [&str; 46] = [
     "--allow-insecure-host",
@@ -52,6 +54,23 @@ const TAKE_A_VALUE: [&str; 46] = [
 /// Options behind which a module or a script follows.
 const BEFORE_CODE: [&str; 5] = ["-m", "--module", "-s", "--script", "--gui-script"];
 
+/// What `uv run` knows and `uv sync` does not: it does not change what a project needs.
+const OF_RUN_ALONE: [&str; 9] = [
+    "--env-file",
+    "--exact",
+    "--isolated",
+    "--no-env-file",
+    "--no-sync",
+    "--with",
+    "--with-editable",
+    "--with-requirements",
+    "-w",
+];
+/// Options by which `uv run` is given more than the project needs.
+const ADDS: [&str; 4] = ["--with", "--with-editable", "--with-requirements", "-w"];
+/// Options that say where uv works.
+pub(super) const PLACES: [&str; 2] = ["--directory", "--project"];
+
 /// A command line of uv, cut where its own options end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Cut<'a> {
@@ -89,13 +108,40 @@ impl<'a> Cut<'a> {
         at.and_then(|at| self.options.get(at + 1).copied()).or_else(|| self.options.iter().find_map(written))
     }
 
+    /// Where uv works, and looks for a project.
+    pub fn place(&self, cwd: &Path) -> PathBuf {
+        let places = PLACES.iter().filter_map(|option| self.value(option));
+        places.fold(cwd.to_path_buf(), |place, inside| place.join(inside))
+    }
+
+    pub fn is_in_project(&self, cwd: &Path) -> bool {
+        let place = self.place(cwd);
+        let found = place.ancestors().any(|place| place.join("pyproject.toml").is_file());
+        found && !self.options.contains(&"--no-project")
+    }
+
+    pub fn adds_packages(&self) -> bool {
+        ADDS.iter().any(|option| self.value(option).is_some())
+    }
+
+    /// The options that `uv sync` takes as well.
+    pub fn for_sync(&self) -> Vec<&'a str> {
+        let mut kept = self.options.clone();
+        for option in OF_RUN_ALONE {
+            kept = Cut { options: kept, run: None, code: false }.without(option);
+        }
+        kept
+    }
+
     /// The options without one of them.
     pub fn without(&self, name: &str) -> Vec<&'a str> {
         let mut kept = Vec::new();
         let mut rest = self.options.iter().copied();
         while let Some(option) = rest.next() {
             if option == name {
-                rest.next();
+                if TAKE_A_VALUE.contains(&name) {
+                    rest.next();
+                }
             } else if option.strip_prefix(name).is_none_or(|rest| !rest.starts_with('=')) {
                 kept.push(option);
             }

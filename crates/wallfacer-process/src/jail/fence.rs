@@ -1,7 +1,8 @@
 //! Paths in, a Landlock ruleset out: for machines that give no namespaces. Made before the fork, applied after it.
 //!
-//! It refuses rather than redirects: what is not listed can neither be read nor written, and TCP and UDP are refused.
-//! It cannot keep the server from Unix sockets that have a path, nor from asking whether a file is there.
+//! It refuses rather than redirects: what is not listed can neither be read nor written, and TCP is refused. What it
+//! cannot keep the server from, [`Refusals`](super::refusals::Refusals) does: UDP, Unix sockets and what has no path.
+//! What neither does is told as a [`Gap`].
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -9,9 +10,11 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::ptr;
 
-use super::Network;
 use super::operation::Operation;
+use super::refusals::Internet;
+use super::{Gap, Network};
 
 /// Rights to files: execute, write, read, list; from 1 << 4 on, making and removing; the last ones came later.
 const EXECUTE: u64 = 1;
@@ -44,26 +47,53 @@ struct Ruleset {
     scopes: u64,
 }
 
+impl Ruleset {
+    fn make(&self, version: libc::c_long) -> io::Result<OwnedFd> {
+        // Each version knows a longer structure than the one before.
+        let length = match version {
+            ..4 => 8,
+            4 | 5 => 16,
+            _ => size_of_val(self),
+        };
+        // SAFETY: the structure is at least as long as the length says; the new descriptor is ours alone.
+        unsafe {
+            let made = libc::syscall(libc::SYS_landlock_create_ruleset, ptr::from_ref(self), length, 0);
+            if made < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(OwnedFd::from_raw_fd(made as libc::c_int))
+        }
+    }
+}
+
+fn version() -> io::Result<libc::c_long> {
+    // SAFETY: without attributes the call gives the version.
+    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0, 0, ASK_VERSION) };
+    if version < 1 { Err(io::Error::last_os_error()) } else { Ok(version) }
+}
+
 #[repr(C, packed)]
 struct Rule {
     allowed: u64,
     place: i32,
 }
 
+/// The versions that can keep from TCP, and from signals.
+const KNOWS_TCP: libc::c_long = 4;
+const KNOWS_SIGNALS: libc::c_long = 6;
+
 #[derive(Debug)]
 pub(crate) struct Fence {
     ruleset: OwnedFd,
     /// All rights there are.
     rights: u64,
+    version: libc::c_long,
+    network: Network,
 }
 
 impl Fence {
     pub(crate) fn new(readable: &[PathBuf], writable: &[PathBuf], network: Network) -> io::Result<Self> {
-        // SAFETY: without attributes the call gives the version.
-        let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0, 0, ASK_VERSION) };
-        if version < 1 {
-            return Err(io::Error::last_os_error());
-        }
+        let version = version()?;
         let files = match version {
             1 => (1 << 13) - 1,
             2 => (1 << 14) - 1,
@@ -73,25 +103,10 @@ impl Fence {
         let fenced = network != Network::Host;
         let ruleset = Ruleset {
             files,
-            network: if fenced && version >= 4 { TCP } else { 0 },
-            scopes: if version >= 6 { SCOPES } else { 0 },
+            network: if fenced && version >= KNOWS_TCP { TCP } else { 0 },
+            scopes: if version >= KNOWS_SIGNALS { SCOPES } else { 0 },
         };
-        // Each version knows a longer structure than the one before.
-        let length = match version {
-            ..4 => 8,
-            4 | 5 => 16,
-            _ => size_of_val(&ruleset),
-        };
-        // SAFETY: the structure is at least as long as the length says; the new descriptor is ours alone.
-        let ruleset = unsafe {
-            let made = libc::syscall(libc::SYS_landlock_create_ruleset, &raw const ruleset, length, 0)
-                as libc::c_int;
-            if made < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            OwnedFd::from_raw_fd(made)
-        };
-        let fence = Self { ruleset, rights: files };
+        let fence = Self { ruleset: ruleset.make(version)?, rights: files, version, network };
         for path in readable {
             fence.allow(path, READ & files)?;
         }
@@ -99,6 +114,32 @@ impl Fence {
             fence.allow(path, files)?;
         }
         Ok(fence)
+    }
+
+    /// For a server that shares the machine's network, and with it Unix sockets that have no path: it is kept from those.
+    /// `None` where the kernel has no such fence.
+    pub(crate) fn around_sockets() -> Option<Self> {
+        let version = version().ok().filter(|version| *version >= KNOWS_SIGNALS)?;
+        let ruleset = Ruleset { scopes: SCOPES, ..Ruleset::default() };
+        Some(Self { ruleset: ruleset.make(version).ok()?, rights: 0, version, network: Network::Host })
+    }
+
+    /// What of the internet must be refused by other means.
+    pub(crate) fn internet(&self) -> Internet {
+        match self.network {
+            Network::Host => Internet::Open,
+            _ if self.version >= KNOWS_TCP => Internet::StreamsOnly,
+            _ => Internet::Refused,
+        }
+    }
+
+    /// What the server can do all the same.
+    pub(crate) fn gaps(&self) -> Vec<Gap> {
+        let host = (self.network == Network::Host).then_some(Gap::HostNetwork);
+        let signals = (self.version < KNOWS_SIGNALS).then_some(Gap::Signals);
+        let always =
+            [Gap::ProcessesSeen, Gap::FilesAsked, Gap::FilesLocked, Gap::DevicesRead, Gap::DiskFilled];
+        host.into_iter().chain(signals).chain(always).collect()
     }
 
     /// What is not there needs no right.

@@ -1,5 +1,6 @@
 //! What we hold of a jail while it is there, and after.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use super::opener::Opener;
 use super::plan::Plan;
 use super::refuge::Refuge;
 use super::upper::Upper;
-use super::{Confinement, passing};
+use super::{Confinement, Gap, passing};
 use crate::trace::Tracer;
 
 #[derive(Debug, Default)]
@@ -16,6 +17,8 @@ pub(crate) struct Inside {
     pub(crate) confinement: Option<Confinement>,
     pub(crate) upper: Option<Upper>,
     pub(crate) opener: Option<Opener>,
+    /// The kernel's list of the jail's System V shared memory, where it has one.
+    pub(crate) shared_memory: Option<File>,
     pub(crate) tracer: Option<Tracer>,
     /// Only held.
     pub(crate) _refuge: Option<Arc<Refuge>>,
@@ -23,12 +26,15 @@ pub(crate) struct Inside {
 
 impl Inside {
     /// Takes what the keeper has passed on by the time the jail is built.
-    pub(crate) fn enter(plan: &Plan, line: OwnedFd, read_only: u64) -> io::Result<Self> {
+    pub(crate) fn enter(plan: &Plan, line: OwnedFd, refused: u128) -> io::Result<Self> {
         let numbered = plan.layers.iter().zip(0..);
-        let refused = numbered.filter(|(_, number)| read_only >> number & 1 == 1);
+        let refused = numbered.filter(|(_, number)| refused >> number & 1 == 1);
+        let bound: Vec<_> = plan.bound.iter().chain(refused.map(|(layer, _)| &layer.at)).cloned().collect();
+        let pipes = (!bound.is_empty()).then(|| Gap::Pipes(bound.clone()));
         let confinement = Confinement {
             rung: plan.rung,
-            read_only: plan.read_only.iter().chain(refused.map(|(layer, _)| &layer.at)).cloned().collect(),
+            bound,
+            gaps: plan.gaps.iter().cloned().chain(pipes).collect(),
             unplanted: plan.unplanted.clone(),
             home: Some(plan.home.clone()),
             why: Vec::new(),
@@ -39,6 +45,8 @@ impl Inside {
         }
         let (_, layers) = passing::receive(&line)?;
         let upper = Upper::new(layers.ok_or(io::ErrorKind::UnexpectedEof)?, plan.layers.clone());
-        Ok(Self { upper: Some(upper), opener: Some(Opener::new(line)), ..inside })
+        let (_, shared_memory) = passing::receive(&line)?;
+        let shared_memory = shared_memory.map(File::from);
+        Ok(Self { upper: Some(upper), shared_memory, opener: Some(Opener::new(line)), ..inside })
     }
 }

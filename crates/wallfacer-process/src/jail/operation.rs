@@ -60,11 +60,16 @@ pub(crate) enum Operation {
         source: Option<CString>,
         target: CString,
         options: CString,
+        writable: bool,
     },
-    /// Takes the right to write from a mount, and from all beneath it.
+    /// Takes the right to write and to use devices from a mount, and from all beneath it.
     Seal {
         target: CString,
         recursive: bool,
+    },
+    /// Keeps devices and programs that change the user from having an effect in a mount and in all beneath it.
+    Tame {
+        target: CString,
     },
     /// Makes `root` the root, and what was the root its directory `old`.
     Pivot {
@@ -77,9 +82,9 @@ pub(crate) enum Operation {
     },
     /// One message to the kernel's network, which answers with an error number.
     Netlink(Vec<u8>),
-    /// Passes a directory to our side.
+    /// Passes a file or directory to our side, open for reading; or the error number, where it cannot be opened.
     Pass {
-        directory: CString,
+        path: CString,
     },
 }
 
@@ -93,7 +98,7 @@ pub(crate) struct Fault {
 ///
 /// # Safety
 /// Runs in a keeper that has namespaces of its own, and nowhere else.
-pub(crate) unsafe fn carry_out(steps: &[Step], passing_on: RawFd) -> Result<u64, Fault> {
+pub(crate) unsafe fn carry_out(steps: &[Step], passing_on: RawFd) -> Result<u128, Fault> {
     let mut read_only = 0;
     // SAFETY: umask takes no pointers; the rest is the caller's promise.
     unsafe {
@@ -113,7 +118,7 @@ pub(crate) unsafe fn carry_out(steps: &[Step], passing_on: RawFd) -> Result<u64,
 type Done = Result<(), i32>;
 
 impl Operation {
-    unsafe fn carry_out(&self, passing_on: RawFd, read_only: &mut u64) -> Done {
+    unsafe fn carry_out(&self, passing_on: RawFd, read_only: &mut u128) -> Done {
         // SAFETY: every pointer is to a C string or to bytes of the length given with it, all made before the fork.
         unsafe {
             match self {
@@ -134,12 +139,13 @@ impl Operation {
                 Self::Mount { source, target, kind, flags, options } => {
                     mount(source, target, kind.as_deref(), *flags, options.as_deref())
                 }
-                Self::Overlay { layer, source, target, options } => {
-                    let flags = libc::MS_NOSUID | libc::MS_NODEV;
+                Self::Overlay { layer, source, target, options, writable } => {
+                    let sealed = if *writable { 0 } else { libc::MS_RDONLY };
+                    let flags = libc::MS_NOSUID | libc::MS_NODEV | sealed;
                     let mounted = mount(c"overlay", target, Some(c"overlay"), flags, Some(options));
                     match source {
                         Some(source) if mounted.is_err() => {
-                            *read_only |= 1_u64.wrapping_shl(*layer);
+                            *read_only |= 1_u128.wrapping_shl(*layer);
                             mount(source, target, None, libc::MS_BIND | libc::MS_REC, None)?;
                             seal(target, true)
                         }
@@ -147,6 +153,9 @@ impl Operation {
                     }
                 }
                 Self::Seal { target, recursive } => seal(target, *recursive),
+                Self::Tame { target } => {
+                    restrict(target, true, libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV)
+                }
                 Self::Pivot { root, old } => {
                     pivot(root, old)?;
                     check(libc::chdir(c"/".as_ptr()))
@@ -159,7 +168,7 @@ impl Operation {
                     check(libc::chdir(c"/".as_ptr()))
                 }
                 Self::Netlink(message) => netlink(message),
-                Self::Pass { directory } => pass(directory, passing_on),
+                Self::Pass { path } => pass(path, passing_on),
             }
         }
     }
@@ -178,9 +187,17 @@ unsafe fn mount(
 }
 
 unsafe fn seal(target: &CStr, recursive: bool) -> Done {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let what = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+        restrict(target, recursive, what)
+    }
+}
+
+unsafe fn restrict(target: &CStr, recursive: bool, what: u64) -> Done {
     // SAFETY: all zeros ask for no change.
     let mut attributes: libc::mount_attr = unsafe { mem::zeroed() };
-    attributes.attr_set = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID;
+    attributes.attr_set = what;
     let flags = if recursive { libc::AT_RECURSIVE } else { 0 };
     // SAFETY: the structure is as long as the length says.
     check(unsafe {
@@ -244,15 +261,16 @@ unsafe fn netlink(message: &[u8]) -> Done {
     }
 }
 
-unsafe fn pass(directory: &CStr, passing_on: RawFd) -> Done {
+unsafe fn pass(path: &CStr, passing_on: RawFd) -> Done {
     // SAFETY: the path is a C string, and the descriptor is ours.
     unsafe {
-        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
-        let opened = libc::open(directory.as_ptr(), flags);
-        check(opened)?;
-        let sent = passing::send(passing_on, 0, opened);
+        let opened = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let errno = check(opened).err().unwrap_or(0);
+        let sent = passing::send(passing_on, errno, opened);
         let done = check(sent as libc::c_int);
-        libc::close(opened);
+        if opened >= 0 {
+            libc::close(opened);
+        }
         done
     }
 }
@@ -272,9 +290,10 @@ impl fmt::Display for Operation {
             Self::Symlink { path, .. } => ("make the link", path),
             Self::Mount { target, .. } | Self::Overlay { target, .. } => ("mount", target),
             Self::Seal { target, .. } => ("make read-only", target),
+            Self::Tame { target } => ("take devices from", target),
             Self::Pivot { root, .. } | Self::Leave { root } => ("change the root to", root),
             Self::Netlink(_) => return formatter.write_str("set up the network"),
-            Self::Pass { directory } => ("pass on", directory),
+            Self::Pass { path } => ("pass on", path),
         };
         write!(formatter, "{what} `{}`", path.to_string_lossy())
     }

@@ -1,7 +1,7 @@
 //! A layout in, the steps that build it out; and what we must know of the jail afterwards.
 
 use std::collections::BTreeSet;
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
@@ -12,11 +12,21 @@ use super::fence::Fence;
 use super::layout::{self, AUTHORITIES, Addition, Area, Layout};
 use super::operation::{Operation, Step};
 use super::refuge::Refuge;
+use super::refusals::{Modes, Refusals};
 use super::restraint::Restraint;
 use super::scope::Scope;
-use super::sockets::Sockets;
-use super::{Jail, Network, Rung, netlink};
+use super::{Gap, Jail, Network, Rung, netlink};
 use crate::Spec;
+
+/// The real root, the jail's, and what the server's writes go to, while the jail is built. The server finds these names in
+/// the options of its mounts, so they are such as container engines give.
+const LOWER: &str = "/lower";
+const MERGED: &str = "/merged";
+const DIFF: &str = "/diff";
+
+/// What is put over a private directory, and over a private file: nothing.
+const NO_DIRECTORY: &str = "/diff/empty";
+const NO_FILE: &str = "/diff/none";
 
 /// The file system in memory that holds all the server writes is first mounted on one of these.
 const BASES: [&str; 5] = ["/tmp", "/run", "/mnt", "/var", "/dev"];
@@ -30,6 +40,9 @@ const LEAST_PROCESSES: u32 = 400;
 /// What of `/proc` changes the machine and not the jail. The user 0 would have the right to write there.
 const SEALED: [&str; 7] =
     ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi"];
+
+/// Where the kernel lists the System V shared memory of whoever opens it.
+const SHARED_MEMORY: &str = "/proc/sysvipc/shm";
 
 /// With namespaces of its own the server could make mounts that nobody sees.
 const FORBIDDEN_NAMESPACES: [&str; 3] = ["user", "mnt", "net"];
@@ -59,8 +72,11 @@ pub(crate) struct Plan {
     pub(crate) rung: Rung,
     /// By the number of their upper directory.
     pub(crate) layers: Vec<Layer>,
-    pub(crate) read_only: Vec<PathBuf>,
+    /// Directories that are shown themselves, without an overlay.
+    pub(crate) bound: Vec<PathBuf>,
     pub(crate) unplanted: Vec<PathBuf>,
+    /// What this does not hold, whatever the machine.
+    pub(crate) gaps: Vec<Gap>,
     /// Where the canaries lie.
     pub(crate) home: PathBuf,
     pub(crate) fence: Option<Fence>,
@@ -80,20 +96,26 @@ pub(crate) struct Layer {
 impl Plan {
     pub(crate) fn new(jail: &Jail, spec: &Spec, program: &Path, rung: Rung) -> io::Result<Self> {
         let cwd = directory(spec)?;
-        let scope = Scope::of(spec, program, &cwd);
+        let scope = if jail.bare { Scope::of_program(spec, program) } else { Scope::of(spec, program, &cwd) };
         if rung > Rung::ReadOnly {
             return Self::without_namespaces(jail, spec, &scope, rung);
         }
         let layout = Layout::new(jail, &scope, rung)?;
         let mut spec = spec.clone();
         spec.cwd = Some(cwd);
+        spec.env.extend(jail.variables.clone());
         if jail.authority.is_some() {
             spec.env.extend(AUTHORITY_VARIABLES.map(|name| (name.into(), AUTHORITIES.into())));
         }
         let own_network = if jail.network == Network::Host { 0 } else { libc::CLONE_NEWNET };
         let mut builder = Builder { steps: Vec::new(), layers: Vec::new(), rung };
         builder.build(jail, &layout)?;
-        let read_only = layout.areas.iter().filter(|(_, area)| **area == Area::ReadOnly);
+        let bound = layout.areas.iter().filter(|(_, area)| **area == Area::Bound);
+        let bound: Vec<_> = bound.map(|(path, _)| path.clone()).collect();
+        let closed = jail.network != Network::Host;
+        let fence = (!closed).then(Fence::around_sockets).flatten();
+        let host = (!closed).then_some(Gap::HostNetwork);
+        let nameless = (!closed && fence.is_none()).then_some(Gap::NamelessSockets);
         Ok(Self {
             namespaces: libc::CLONE_NEWUSER
                 | libc::CLONE_NEWNS
@@ -102,14 +124,19 @@ impl Plan {
                 | libc::CLONE_NEWUTS
                 | own_network,
             steps: builder.steps,
-            restraint: Restraint::new(jail.limits, sockets(jail, false)),
+            restraint: Restraint::new(
+                jail.limits,
+                Refusals::inside(closed)?,
+                Refusals::inside_beside_others(closed)?,
+            ),
             spec,
             rung,
             layers: builder.layers,
-            read_only: read_only.map(|(path, _)| path.clone()).collect(),
+            bound,
             unplanted: layout.unplanted.clone(),
+            gaps: host.into_iter().chain(nameless).collect(),
             home: jail.home.clone(),
-            fence: None,
+            fence,
             refuge: None,
         })
     }
@@ -118,27 +145,40 @@ impl Plan {
         let refuge = Refuge::new()?;
         let mut steps = refuge.steps(jail)?;
         let fence = (rung == Rung::Fence).then(|| {
-            let writable: Vec<_> = DEVICES.iter().map(|name| Path::new("/dev").join(name)).collect();
-            Fence::new(&layout::readable(jail, scope)?, &writable, jail.network)
+            let devices = DEVICES.iter().map(|name| Path::new("/dev").join(name));
+            let writable: Vec<_> = devices.chain(jail.lasting.iter().cloned()).collect();
+            Fence::new(&layout::readable(jail, scope), &writable, jail.network)
         });
         let fence = fence.transpose()?;
+        let (refusals, gaps) = match &fence {
+            // What is fetched must get the modes it is to have.
+            Some(fence) if !jail.lasting.is_empty() => {
+                let gaps = fence.gaps().into_iter().chain([Gap::ModesChanged]);
+                (Refusals::fenced(fence.internet(), Modes::Changed)?, gaps.collect())
+            }
+            Some(fence) => (Refusals::fenced(fence.internet(), Modes::Kept)?, fence.gaps()),
+            None => (None, vec![Gap::Everything]),
+        };
         let grant = fence.as_ref().map(|fence| fence.grant(refuge.name()));
         steps.extend(grant.map(|operation| Step { operation, required: true }));
         let mut spec = spec.clone();
-        spec.env.insert("HOME".into(), refuge.home().into());
+        if rung == Rung::Fence {
+            spec.env.extend(jail.variables.clone());
+        }
+        if !jail.keeps_home() {
+            spec.env.insert("HOME".into(), refuge.home().into());
+        }
         spec.env.insert("TMPDIR".into(), refuge.scratch().into());
         Ok(Self {
             namespaces: 0,
             steps,
-            restraint: Restraint::of_one(
-                jail.limits,
-                (rung == Rung::Fence).then(|| sockets(jail, true)).flatten(),
-            ),
+            restraint: Restraint::of_one(jail.limits, refusals),
             spec,
             rung,
             layers: Vec::new(),
-            read_only: Vec::new(),
+            bound: Vec::new(),
             unplanted: jail.plants.keys().cloned().collect(),
+            gaps,
             home: refuge.home(),
             fence,
             refuge: Some(refuge.into()),
@@ -146,15 +186,19 @@ impl Plan {
     }
 }
 
-fn sockets(jail: &Jail, fenced: bool) -> Option<Sockets> {
-    (jail.network != Network::Host).then(|| Sockets::new(fenced)).flatten()
-}
-
 fn directory(spec: &Spec) -> io::Result<PathBuf> {
     match &spec.cwd {
         Some(cwd) => std::path::absolute(cwd),
         None => std::env::current_dir(),
     }
+}
+
+/// What the top of a layer is like.
+struct Top {
+    mode: u32,
+    /// Whether what is really there shows through.
+    real: bool,
+    writable: bool,
 }
 
 struct Builder {
@@ -173,8 +217,9 @@ impl Builder {
         self.limit_processes(jail)?;
         self.seal_processes()?;
         self.connect(jail);
-        self.required(Operation::Pass { directory: c("/layers")? });
-        self.required(Operation::Leave { root: c("/new")? });
+        self.required(Operation::Pass { path: c(DIFF)? });
+        self.required(Operation::Pass { path: c(beneath(LOWER, Path::new(SHARED_MEMORY)))? });
+        self.required(Operation::Leave { root: c(MERGED)? });
         Ok(())
     }
 
@@ -194,35 +239,37 @@ impl Builder {
         Ok(())
     }
 
-    /// A file system in memory becomes the root, with the real root in `old` and room for the jail in `new`.
+    /// A file system in memory becomes the root, with the real root in it and room for the jail.
     fn make_room(&mut self, jail: &Jail) -> io::Result<()> {
         let base = BASES.iter().find(|base| Path::new(base).is_dir());
         let base = base.ok_or_else(|| io::Error::other("no directory to mount on"))?;
         self.mount("none", "/", None, libc::MS_REC | libc::MS_PRIVATE, None)?;
         let options = format!("mode=0755,size={},nr_inodes={MAX_FILES}", jail.limits.disk_bytes.max(1 << 20));
-        self.mount("jail", base, Some("tmpfs"), libc::MS_NOSUID | libc::MS_NODEV, Some(&options))?;
-        for name in ["old", "new", "layers"] {
-            self.directory(format!("{base}/{name}"), 0o755)?;
+        self.mount("tmpfs", base, Some("tmpfs"), libc::MS_NOSUID | libc::MS_NODEV, Some(&options))?;
+        for name in [LOWER, MERGED, DIFF] {
+            self.directory(format!("{base}{name}"), 0o755)?;
         }
-        self.required(Operation::Pivot { root: c(base)?, old: c(format!("{base}/old"))? });
+        self.required(Operation::Pivot { root: c(base)?, old: c(format!("{base}{LOWER}"))? });
+        self.directory(NO_DIRECTORY, 0o555)?;
+        self.required(Operation::Create { path: c(NO_FILE)?, bytes: Vec::new(), mode: 0 });
         Ok(())
     }
 
     fn mount_area(&mut self, path: &Path, area: Area, layout: &Layout) -> io::Result<()> {
-        let (old, new) = (beneath("/old", path), beneath("/new", path));
+        let (old, new) = (beneath(LOWER, path), beneath(MERGED, path));
         match area {
-            Area::Fresh { mode } => self.layer(path, mode, false, layout),
-            Area::Real { mode } => self.layer(path, mode, true, layout),
-            Area::ReadOnly | Area::System => {
+            Area::Fresh { mode } => self.layer(path, Top { mode, real: false, writable: true }, layout),
+            Area::Real { mode } => self.layer(path, Top { mode, real: true, writable: true }, layout),
+            Area::ReadOnly => self.layer(path, Top { mode: 0o555, real: true, writable: false }, layout),
+            Area::Bound | Area::System => self.bind(&old, &new, true),
+            Area::Lasting => {
                 self.mount(&old, &new, None, libc::MS_BIND | libc::MS_REC, None)?;
-                self.required(Operation::Seal { target: c(&new)?, recursive: true });
+                self.required(Operation::Tame { target: c(&new)? });
                 Ok(())
             }
-            Area::File => {
-                self.mount(&old, &new, None, libc::MS_BIND, None)?;
-                self.required(Operation::Seal { target: c(&new)?, recursive: false });
-                Ok(())
-            }
+            Area::File => self.bind(&old, &new, false),
+            Area::Hidden => self.bind(NO_DIRECTORY.as_ref(), &new, false),
+            Area::HiddenFile => self.bind(NO_FILE.as_ref(), &new, false),
             Area::Processes => {
                 let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
                 self.mount("proc", &new, Some("proc"), flags, None)
@@ -231,9 +278,18 @@ impl Builder {
         }
     }
 
-    fn layer(&mut self, path: &Path, mode: u32, real: bool, layout: &Layout) -> io::Result<()> {
+    /// Shows something itself, without the right to write there or to use devices.
+    fn bind(&mut self, source: &OsStr, target: &OsStr, recursive: bool) -> io::Result<()> {
+        let flags = if recursive { libc::MS_BIND | libc::MS_REC } else { libc::MS_BIND };
+        self.mount(source, target, None, flags, None)?;
+        self.required(Operation::Seal { target: c(target)?, recursive });
+        Ok(())
+    }
+
+    fn layer(&mut self, path: &Path, top: Top, layout: &Layout) -> io::Result<()> {
+        let Top { mode, real, writable } = top;
         let number = self.layers.len();
-        let [upper, work, lower] = ["u", "w", "l"].map(|kind| format!("/layers/{kind}{number}"));
+        let [upper, work, lower] = ["u", "w", "l"].map(|kind| format!("{DIFF}/{kind}{number}"));
         let additions = layout.additions.iter().filter(|(place, _)| {
             place.as_path() != path && layout.around(place.parent().unwrap_or(place)).0 == path
         });
@@ -248,11 +304,11 @@ impl Builder {
         if added.is_empty() && !real {
             self.directory(&lower, mode)?;
         }
-        let target = c(beneath("/new", path))?;
+        let target = c(beneath(MERGED, path))?;
         if self.rung == Rung::Overlay {
             self.directory(&upper, mode)?;
             self.directory(&work, 0o700)?;
-            let old = beneath("/old", path);
+            let old = beneath(LOWER, path);
             let own = (!real || !added.is_empty()).then_some(lower.as_str().into());
             let lowers: Vec<OsString> = own.into_iter().chain(real.then(|| escape(&old))).collect();
             let lowers = lowers.join(std::ffi::OsStr::new(":"));
@@ -261,9 +317,9 @@ impl Builder {
             options.push(format!(",upperdir={upper},workdir={work},userxattr"));
             let source = real.then(|| c(&old)).transpose()?;
             let layer = number as u32;
-            self.required(Operation::Overlay { layer, source, target, options: c(&options)? });
+            self.required(Operation::Overlay { layer, source, target, options: c(&options)?, writable });
         } else {
-            self.mount(&lower, beneath("/new", path), None, libc::MS_BIND, None)?;
+            self.mount(&lower, beneath(MERGED, path), None, libc::MS_BIND, None)?;
         }
         self.layers.push(Layer { at: path.to_path_buf(), real, added });
         Ok(())
@@ -304,27 +360,28 @@ impl Builder {
     /// A `/dev` with what every program expects and nothing of the machine.
     fn devices(&mut self) -> io::Result<()> {
         let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
-        self.mount("dev", "/new/dev", Some("tmpfs"), flags, Some("mode=0755,size=64k"))?;
+        let at = |name: &str| format!("{MERGED}/dev/{name}");
+        self.mount("tmpfs", format!("{MERGED}/dev"), Some("tmpfs"), flags, Some("mode=0755,size=64k"))?;
         for name in DEVICES.iter().filter(|name| Path::new("/dev").join(name).exists()) {
-            let target = format!("/new/dev/{name}");
+            let target = at(name);
             self.required(Operation::Create { path: c(&target)?, bytes: Vec::new(), mode: 0o666 });
-            self.mount(format!("/old/dev/{name}"), &target, None, libc::MS_BIND, None)?;
+            self.mount(format!("{LOWER}/dev/{name}"), &target, None, libc::MS_BIND, None)?;
         }
         for (name, target) in DEVICE_LINKS {
-            self.required(Operation::Symlink { path: c(format!("/new/dev/{name}"))?, target: c(target)? });
+            self.required(Operation::Symlink { path: c(at(name))?, target: c(target)? });
         }
         for name in ["pts", "shm"] {
-            self.directory(format!("/new/dev/{name}"), 0o755)?;
+            self.directory(at(name), 0o755)?;
         }
         let terminals = Operation::Mount {
             source: c("devpts")?,
-            target: c("/new/dev/pts")?,
+            target: c(at("pts"))?,
             kind: Some(c("devpts")?),
             flags,
             options: Some(c("newinstance,ptmxmode=0666,mode=0620")?),
         };
         self.steps.push(Step { operation: terminals, required: false });
-        self.required(Operation::Seal { target: c("/new/dev")?, recursive: false });
+        self.required(Operation::Seal { target: c(format!("{MERGED}/dev"))?, recursive: false });
         Ok(())
     }
 
@@ -332,11 +389,11 @@ impl Builder {
         // Since Linux 6.14 each namespace has its own; before, this is refused, and the restraint is what is left.
         let most = jail.limits.processes.max(LEAST_PROCESSES).to_string();
         self.optional(Operation::Write {
-            path: c("/new/proc/sys/kernel/pid_max")?,
+            path: c(format!("{MERGED}/proc/sys/kernel/pid_max"))?,
             bytes: most.into_bytes(),
         });
         for name in FORBIDDEN_NAMESPACES {
-            let path = c(format!("/new/proc/sys/user/max_{name}_namespaces"))?;
+            let path = c(format!("{MERGED}/proc/sys/user/max_{name}_namespaces"))?;
             self.optional(Operation::Write { path, bytes: b"0".to_vec() });
         }
         Ok(())
@@ -344,7 +401,7 @@ impl Builder {
 
     fn seal_processes(&mut self) -> io::Result<()> {
         for path in SEALED.iter().filter(|path| Path::new(path).exists()) {
-            let path = format!("/new{path}");
+            let path = format!("{MERGED}{path}");
             self.mount(&path, &path, None, libc::MS_BIND | libc::MS_REC, None)?;
             self.required(Operation::Seal { target: c(&path)?, recursive: true });
         }

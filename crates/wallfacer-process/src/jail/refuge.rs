@@ -27,10 +27,10 @@ impl Refuge {
     pub(crate) fn new() -> io::Result<Self> {
         let base = BASES.iter().find(|base| is_writable(base));
         let base = base.ok_or_else(|| io::Error::other("no directory to make another in"))?;
-        // Others can write there too, so they must not know the name beforehand.
+        // Others can write there too, so they must not know the name beforehand. It is such as `mktemp` gives.
         let mut number = [0; 8];
         File::open("/dev/urandom")?.read_exact(&mut number)?;
-        let path = Path::new(base).join(format!("wallfacer-{:016x}", u64::from_ne_bytes(number)));
+        let path = Path::new(base).join(format!("tmp.{:016x}", u64::from_ne_bytes(number)));
         Ok(Self { name: c(&path)?, path })
     }
 
@@ -41,16 +41,39 @@ impl Refuge {
             operations.push(Operation::Directory { path: c(&directory)?, mode: 0o700 });
             made.insert(directory);
         }
+        let mut links = BTreeSet::new();
         for Canary { path, content, .. } in jail.canaries() {
             let path = self.home().join(path.strip_prefix(&jail.home).unwrap_or(&path));
-            let above: Vec<_> = path.ancestors().skip(1).take_while(|above| !made.contains(*above)).collect();
-            for directory in above.into_iter().rev() {
-                operations.push(Operation::Directory { path: c(directory)?, mode: 0o755 });
-            }
-            made.extend(path.ancestors().skip(1).map(Path::to_path_buf));
+            self.make_above(&path, &mut made, &mut operations)?;
             operations.push(Operation::Create { path: c(&path)?, bytes: content, mode: 0o600 });
         }
+        // What is kept is found from this home too.
+        for kept in &jail.kept {
+            let Ok(inside) = kept.strip_prefix(&jail.home) else { continue };
+            let path = self.home().join(inside);
+            if !made.insert(path.clone()) || path.ancestors().skip(1).any(|above| links.contains(above)) {
+                continue;
+            }
+            self.make_above(&path, &mut made, &mut operations)?;
+            operations.push(Operation::Symlink { path: c(&path)?, target: c(kept)? });
+            links.insert(path);
+        }
         Ok(operations.into_iter().map(|operation| Step { operation, required: true }).collect())
+    }
+
+    /// The directories above a path that are not there yet.
+    fn make_above(
+        &self,
+        path: &Path,
+        made: &mut BTreeSet<PathBuf>,
+        operations: &mut Vec<Operation>,
+    ) -> io::Result<()> {
+        let above: Vec<_> = path.ancestors().skip(1).take_while(|above| !made.contains(*above)).collect();
+        for directory in above.into_iter().rev() {
+            operations.push(Operation::Directory { path: c(directory)?, mode: 0o755 });
+        }
+        made.extend(path.ancestors().skip(1).map(Path::to_path_buf));
+        Ok(())
     }
 
     pub(crate) fn name(&self) -> &CString {

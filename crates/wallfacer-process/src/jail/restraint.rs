@@ -2,7 +2,7 @@
 //! locks.
 
 use super::Limits;
-use super::sockets::Sockets;
+use super::refusals::Refusals;
 
 /// Capabilities have numbers below this; those that a kernel does not know are refused, which is no harm.
 const MAX_CAPABILITIES: libc::c_ulong = 64;
@@ -13,20 +13,21 @@ const CAPABILITY_VERSION: u32 = 0x2008_0522;
 #[derive(Debug)]
 pub(crate) struct Restraint {
     limits: Vec<(libc::__rlimit_resource_t, libc::rlim_t)>,
-    /// With the machine's own network, all its sockets may be made.
-    sockets: Option<Sockets>,
+    refusals: Option<Refusals>,
+    /// Takes the place of those where directories of others are shown as they are.
+    beside_others: Option<Refusals>,
 }
 
 impl Restraint {
     /// For a server in a user namespace of its own, in which it is the only one of its user.
-    pub(crate) fn new(limits: Limits, sockets: Option<Sockets>) -> Self {
-        let mut restraint = Self::of_one(limits, sockets);
+    pub(crate) fn new(limits: Limits, refusals: Option<Refusals>, beside_others: Option<Refusals>) -> Self {
+        let mut restraint = Self { beside_others, ..Self::of_one(limits, refusals) };
         restraint.limits.push((libc::RLIMIT_NPROC, limits.processes.into()));
         restraint
     }
 
     /// For each process by itself.
-    pub(crate) fn of_one(limits: Limits, sockets: Option<Sockets>) -> Self {
+    pub(crate) fn of_one(limits: Limits, refusals: Option<Refusals>) -> Self {
         Self {
             limits: vec![
                 // Not the address space, of which some interpreters reserve far more than they use.
@@ -35,15 +36,17 @@ impl Restraint {
                 (libc::RLIMIT_FSIZE, limits.disk_bytes),
                 (libc::RLIMIT_CORE, 0),
             ],
-            sockets,
+            refusals,
+            beside_others: None,
         }
     }
 
-    /// Gives up all rights beyond those of the user's number. A limit that is lower already stays.
+    /// Gives up all rights beyond those of the user's number. A limit that is lower already stays. `beside_others` says
+    /// that directories of others are shown as they are.
     ///
     /// # Safety
     /// Runs in a fresh process, right before `execve`.
-    pub(crate) unsafe fn apply(&self) -> Result<(), i32> {
+    pub(crate) unsafe fn apply(&self, beside_others: bool) -> Result<(), i32> {
         // SAFETY: every structure is as long as the kernel takes it to be, and lives until the call is over.
         unsafe {
             for &(resource, most) in &self.limits {
@@ -63,7 +66,8 @@ impl Restraint {
             // Keys of ours that the kernel keeps are inherited otherwise. A kernel without keys needs nothing.
             libc::syscall(libc::SYS_keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, 0);
             check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
-            self.sockets.as_ref().map_or(Ok(()), |sockets| sockets.apply())
+            let refusals = if beside_others { &self.beside_others } else { &self.refusals };
+            refusals.as_ref().map_or(Ok(()), |refusals| refusals.apply())
         }
     }
 }

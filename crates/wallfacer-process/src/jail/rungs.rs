@@ -20,6 +20,8 @@ pub struct Offers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer<T> {
     pub what: T,
+    /// Whether a server that has it is kept from what is none of its business.
+    pub holds: bool,
     /// Why it is not there; `None` when it is.
     pub refused: Option<String>,
     /// What may help.
@@ -27,10 +29,11 @@ pub struct Offer<T> {
 }
 
 impl<T> Offer<T> {
-    fn new(what: T, tried: Result<(), String>, advice: fn() -> Vec<String>) -> Self {
+    fn new(what: T, tried: Result<bool, String>, advice: fn() -> Vec<String>) -> Self {
+        let holds = tried == Ok(true);
         let refused = tried.err();
         let advice = if refused.is_some() { advice() } else { Vec::new() };
-        Self { what, refused, advice }
+        Self { what, holds, refused, advice }
     }
 }
 
@@ -38,7 +41,7 @@ impl<T> Offer<T> {
 pub fn offers() -> Offers {
     let rungs = [Rung::Overlay, Rung::ReadOnly, Rung::Fence, Rung::OtherHome];
     let mut confinement: Vec<_> = rungs.map(|rung| Offer::new(rung, try_rung(rung), confining_advice)).into();
-    confinement.push(Offer::new(Rung::Unconfined, Ok(()), Vec::new));
+    confinement.push(Offer::new(Rung::Unconfined, Ok(false), Vec::new));
     Offers { confinement, observation: Offer::new((), try_watching(), watching_advice) }
 }
 
@@ -56,18 +59,19 @@ mod linux {
     use crate::watch::Watch;
     use crate::{Spec, StartError, program};
 
-    pub(super) fn try_rung(rung: Rung) -> Result<(), String> {
+    pub(super) fn try_rung(rung: Rung) -> Result<bool, String> {
         try_with(Some(rung), None).map_err(|error| error.with_causes())
     }
 
-    pub(super) fn try_watching() -> Result<(), String> {
+    pub(super) fn try_watching() -> Result<bool, String> {
         let filter = Filter::new(Options::default()).map_err(|error| error.to_string())?;
         let recorder = Arc::new(Recorder::new(Arc::default()));
         let watch = Watch { filter: Some(filter), recorder, before: Box::new(|_| Ok(None)) };
         try_with(None, Some(watch)).map_err(|error| error.with_causes())
     }
 
-    fn try_with(rung: Option<Rung>, mut watch: Option<Watch>) -> Result<(), StartError> {
+    /// Says whether what was started is confined.
+    fn try_with(rung: Option<Rung>, mut watch: Option<Watch>) -> Result<bool, StartError> {
         let spec = Spec { cwd: Some("/".into()), ..Spec::new("true") };
         let path = program::find(&spec)?;
         let plan = rung.map(|rung| Plan::new(&Jail::new("/nonexistent", 0), &spec, &path, rung));
@@ -75,17 +79,17 @@ mod linux {
         let born = Keeper::start(&spec, &path, Company { plan: plan.as_ref(), watch: &mut watch })?;
         born.control.kill();
         born.control.settle(false);
-        Ok(())
+        Ok(born.inside.confinement.is_some_and(|confinement| confinement.is_confining()))
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn try_rung(_: Rung) -> Result<(), String> {
+fn try_rung(_: Rung) -> Result<bool, String> {
     Err("only Linux has namespaces".to_owned())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn try_watching() -> Result<(), String> {
+fn try_watching() -> Result<bool, String> {
     Err("only Linux lets a process see the calls of another without the administrator's rights".to_owned())
 }
 

@@ -1,25 +1,82 @@
 //! A command line in, the files and directories it names out: what a server cannot do without, wherever it lies.
 //!
-//! The environment is not searched, except for where programs and libraries are: it names much that is none of the
-//! server's business, such as the places of keys.
+//! The environment is searched here only for where programs and libraries are: it names much that is none of the
+//! server's business, such as the places of keys. Who starts the server decides what else of it is shown.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::{Spec, program};
 
-/// Lists of directories that programs and libraries are loaded from.
-const LOADED_FROM: [&str; 8] = [
-    "PATH",
-    "PYTHONPATH",
-    "NODE_PATH",
-    "VIRTUAL_ENV",
-    "PYENV_ROOT",
-    "NVM_DIR",
-    "PYTHONHOME",
+/// Directories, or lists of them, that programs, libraries and packages are loaded from.
+const LOADED_FROM: [&str; 55] = [
+    "ASDF_DATA_DIR",
+    "ASDF_DIR",
+    "BUN_INSTALL",
+    "CONDA_PREFIX",
+    "COREPACK_HOME",
+    "DENO_DIR",
+    "DENO_INSTALL",
+    "DENO_INSTALL_ROOT",
+    "DOTNET_ROOT",
+    "FNM_DIR",
+    "FNM_MULTISHELL_PATH",
+    "GEM_HOME",
+    "GEM_PATH",
+    "GOBIN",
+    "GOMODCACHE",
+    "GOROOT",
+    "HOMEBREW_CELLAR",
+    "HOMEBREW_PREFIX",
+    "JAVA_HOME",
     "LD_LIBRARY_PATH",
+    "MAMBA_ROOT_PREFIX",
+    "MISE_DATA_DIR",
+    "NODENV_ROOT",
+    "NODE_PATH",
+    "NPM_CONFIG_CACHE",
+    "NVM_DIR",
+    "N_PREFIX",
+    "PATH",
+    "PERL5LIB",
+    "PIPX_BIN_DIR",
+    "PIPX_HOME",
+    "PIP_CACHE_DIR",
+    "PIXI_HOME",
+    "PLAYWRIGHT_BROWSERS_PATH",
+    "PNPM_HOME",
+    "POETRY_CACHE_DIR",
+    "PYENV_ROOT",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "RBENV_ROOT",
+    "RUBYLIB",
+    "RUSTUP_HOME",
+    "RYE_HOME",
+    "SDKMAN_DIR",
+    "UV_CACHE_DIR",
+    "UV_PROJECT_ENVIRONMENT",
+    "UV_PYTHON_BIN_DIR",
+    "UV_PYTHON_INSTALL_DIR",
+    "UV_TOOL_BIN_DIR",
+    "UV_TOOL_DIR",
+    "VIRTUAL_ENV",
+    "VOLTA_HOME",
+    "YARN_CACHE_FOLDER",
+    "npm_config_cache",
+    "npm_config_store_dir",
+];
+
+/// The same of which only parts are for that: beside them lie settings and tokens.
+const PARTLY_LOADED_FROM: [(&str, &[&str]); 5] = [
+    ("CARGO_HOME", &["bin"]),
+    ("GOPATH", &["bin", "pkg"]),
+    ("NPM_CONFIG_PREFIX", &["bin", "lib"]),
+    ("POETRY_HOME", &["bin", "venv"]),
+    ("npm_config_prefix", &["bin", "lib"]),
 ];
 
 /// One of these in a directory tells that it is the whole of a program or project.
@@ -52,15 +109,26 @@ pub(crate) struct Scope {
 impl Scope {
     /// Paths are absolute and as they were given; `program` is the file that is executed.
     pub(crate) fn of(spec: &Spec, program: &Path, cwd: &Path) -> Self {
-        let mut scope = Self::default();
+        let mut scope = Self::of_program(spec, program);
         scope.directories.insert(cwd.to_path_buf());
-        scope.load(program, spec, MAX_INTERPRETERS);
         for path in spec.args.iter().flat_map(paths_in) {
             scope.name(cwd.join(path), spec);
         }
-        for list in LOADED_FROM.iter().filter_map(|name| spec.env.get(OsStr::new(name))) {
+        scope
+    }
+
+    /// What a program is loaded from, whatever it is told to do.
+    pub(crate) fn of_program(spec: &Spec, program: &Path) -> Self {
+        let mut scope = Self::default();
+        scope.load(program, spec, MAX_INTERPRETERS);
+        for (list, parts) in loaded_from(spec) {
             let entries = std::env::split_paths(list).filter(|entry| entry.is_absolute() && entry.is_dir());
-            scope.programs.extend(entries.flat_map(|entry| around(&entry)));
+            for entry in entries {
+                match parts {
+                    [] => scope.programs.extend(around(&entry)),
+                    parts => scope.programs.extend(parts.iter().map(|part| entry.join(part))),
+                }
+            }
         }
         scope
     }
@@ -90,6 +158,12 @@ impl Scope {
     }
 }
 
+/// The values of variables that programs are loaded from, with the parts of each that are for that; none for all.
+fn loaded_from(spec: &Spec) -> impl Iterator<Item = (&OsString, &'static [&'static str])> {
+    let whole = LOADED_FROM.iter().map(|name| (*name, &[][..]));
+    whole.chain(PARTLY_LOADED_FROM).filter_map(|(name, parts)| Some((spec.env.get(OsStr::new(name))?, parts)))
+}
+
 /// The parts of an argument that may be a path: all of it, or what follows `=` or `file://`.
 fn paths_in(argument: &OsString) -> impl Iterator<Item = &OsStr> {
     let bytes = argument.as_bytes();
@@ -105,7 +179,15 @@ fn paths_in(argument: &OsString) -> impl Iterator<Item = &OsStr> {
 fn is_code(path: &Path) -> bool {
     let extensions =
         ["py", "js", "mjs", "cjs", "ts", "mts", "rb", "sh", "pl", "php", "jar", "lua", "exs", "dll"];
-    path.extension().is_none_or(|extension| extensions.iter().any(|known| extension == *known))
+    match path.extension() {
+        Some(extension) => extensions.iter().any(|known| extension == *known),
+        // A key has no extension either, and what lies beside it is none of the server's business.
+        None => is_executable(path) || program::shebang(path).is_some(),
+    }
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// A directory, the program or project it is part of, and the libraries beside it. Not simply all beside it: in a
@@ -172,6 +254,18 @@ mod tests {
         std::fs::write(place.path().join("project/package.json"), "{}").unwrap();
         let found = scope(&[script.to_str().unwrap()], Path::new("/"));
         assert!(found.programs.contains(&place.path().join("project")), "{found:?}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_program_brings_nothing_beside_it() {
+        let place = tempfile::tempdir().unwrap();
+        for (name, content, brings) in [("id_rsa", "a key", false), ("run", "#!/bin/sh\n", true)] {
+            let file = place.path().join(name);
+            std::fs::write(&file, content).unwrap();
+            let found = scope(&[file.to_str().unwrap()], Path::new("/"));
+            assert_eq!(found.programs.contains(place.path()), brings, "{name}: {found:?}");
+            assert!(found.files.contains(&file));
+        }
     }
 
     #[test]

@@ -8,10 +8,10 @@ use std::os::fd::RawFd;
 use std::ptr;
 use std::time::Duration;
 
-use super::children;
 use super::image::Image;
 use super::launch::{self, Launch};
 use super::shed::shed;
+use super::{children, disguise};
 use crate::ending::{Ending, Status};
 use crate::jail::fence::Fence;
 use crate::jail::opener;
@@ -58,6 +58,8 @@ pub(super) struct Orders<'a> {
 pub(super) struct JailOrders<'a> {
     pub(super) steps: &'a [Step],
     pub(super) restraint: &'a Restraint,
+    /// Directories of others are shown as they are.
+    pub(super) beside_others: bool,
     pub(super) fence: Option<&'a Fence>,
     /// A directory that goes with the server.
     pub(super) refuge: Option<&'a CStr>,
@@ -116,7 +118,7 @@ impl<'a> Keep<'a> {
             // Whoever kills our process group must not kill the keeper with it. A session of its own would do that too,
             // but the scheduler lets the first process of a new session wait when the machine is busy.
             libc::setpgid(0, 0);
-            libc::prctl(libc::PR_SET_NAME, c"wallfacer-keep".as_ptr());
+            disguise::dress();
             check(libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))?;
             close_all_but(&orders.kept);
             // New descriptors must not come to lie on 0 to 2, where the server's stdio is put; and the keeper must
@@ -126,7 +128,7 @@ impl<'a> Keep<'a> {
             }
             default_signals();
             let asked_on = orders.jail.as_ref().map_or(-1, |jail| jail.asked_on);
-            let read_only = match &orders.jail {
+            let bound = match &orders.jail {
                 Some(jail) => operation::carry_out(jail.steps, asked_on)
                     .map_err(|fault| (Stage::Jail(fault.step as u32), fault.errno))?,
                 None => 0,
@@ -140,12 +142,13 @@ impl<'a> Keep<'a> {
             let ended = check(child_signals())?;
             let mut go = [-1; 2];
             check(libc::pipe2(go.as_mut_ptr(), libc::O_CLOEXEC))?;
-            let main = check(launch::spawn(Launch { orders, keeper: libc::getpid(), go }))?;
+            let main =
+                check(launch::spawn(Launch { orders, keeper: libc::getpid(), go, bound: bound != 0 }))?;
             // The server must be the only one to hold its ends, or they would never close.
             for fd in orders.stdio.into_iter().chain([orders.failure, go[0]]).chain(orders.gate) {
                 libc::close(fd);
             }
-            tell(orders.status, Report::Forked { pid: main.unsigned_abs(), read_only });
+            tell(orders.status, Report::Forked { pid: main.unsigned_abs(), bound });
             // Until here the main process waits: a server could stop its keeper before the keeper has said a word.
             let began = now();
             libc::write(go[1], [1_u8].as_ptr().cast(), 1);

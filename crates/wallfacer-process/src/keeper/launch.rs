@@ -17,6 +17,8 @@ pub(super) struct Launch<'a> {
     pub(super) keeper: libc::pid_t,
     /// A pipe from the keeper; the program is executed when a byte comes through it.
     pub(super) go: [RawFd; 2],
+    /// The kernel refused some overlays.
+    pub(super) bound: bool,
 }
 
 /// Makes the main process, as `fork` would, except that it shares the keeper's memory until it executes the program:
@@ -45,11 +47,11 @@ extern "C" fn become_server(launch: *mut libc::c_void) -> libc::c_int {
     // SAFETY: `spawn` gives a `Launch`. All pointers in it were made before the keeper was forked, and the keeper never
     // frees them. `errno` is shared with the keeper, which makes no call that fails while it waits for its children.
     unsafe {
-        let Launch { orders, keeper, go } = &*launch.cast::<Launch<'_>>();
+        let Launch { orders, keeper, go, bound } = &*launch.cast::<Launch<'_>>();
         let [go, keepers_end] = *go;
         libc::close(keepers_end);
         libc::read(go, [0_u8].as_mut_ptr().cast(), 1);
-        let refused = prepare(orders, *keeper).and_then(|()| restrain(orders)).err();
+        let refused = prepare(orders, *keeper).and_then(|()| restrain(orders, *bound)).err();
         let (stage, errno) = refused.unwrap_or_else(|| {
             libc::execve(orders.image.program().as_ptr(), orders.image.argv(), orders.image.envp());
             (Stage::Execute, errno())
@@ -86,11 +88,11 @@ unsafe fn prepare(orders: &Orders<'_>, keeper: libc::pid_t) -> Result<(), (Stage
 }
 
 /// Gives up what a jailed server must not have, and waits until whoever is to watch it is there.
-unsafe fn restrain(orders: &Orders<'_>) -> Result<(), (Stage, i32)> {
+unsafe fn restrain(orders: &Orders<'_>, bound: bool) -> Result<(), (Stage, i32)> {
     // SAFETY: as in `become_server`.
     unsafe {
         if let Some(jail) = &orders.jail {
-            jail.restraint.apply().map_err(|errno| (Stage::Restrain, errno))?;
+            jail.restraint.apply(bound || jail.beside_others).map_err(|errno| (Stage::Restrain, errno))?;
             if let Some(fence) = jail.fence {
                 fence.apply().map_err(|errno| (Stage::Restrain, errno))?;
             }

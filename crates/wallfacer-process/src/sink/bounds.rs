@@ -19,6 +19,9 @@ pub(super) const MAX_DOORS: usize = 128;
 /// Connections served at once; a browser opens six to one host.
 pub(super) const MAX_CONNECTIONS: usize = 128;
 
+/// Connections or datagrams that a door takes after it was told to close: as many as can have waited in front of it.
+pub(super) const MAX_LATE: usize = 256;
+
 /// Names that have got an address of their own.
 pub(super) const MAX_NAMES: usize = 4096;
 

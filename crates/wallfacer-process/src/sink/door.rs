@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{self, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-use super::bounds::{BREATHER, LIFETIME, MAX_PEERS};
+use super::bounds::{BREATHER, LIFETIME, MAX_LATE, MAX_PEERS};
 use super::conversation::{Manners, converse};
 use super::flow::Kind;
 use super::ledger::{Heading, Recorder};
@@ -35,8 +35,16 @@ const CLOSING: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Door {
     call: Arc<AtomicU64>,
+    /// Set when it is to be closed: from then on a target that never stops coming does not keep it open.
+    closing: Arc<AtomicBool>,
     close: Option<oneshot::Sender<()>>,
     closed: mpsc::Receiver<()>,
+}
+
+/// How a door learns that it is to be closed.
+struct Closing {
+    told: oneshot::Receiver<()>,
+    flag: Arc<AtomicBool>,
 }
 
 /// What a door is told about itself.
@@ -79,25 +87,27 @@ impl Door {
         Ok(Self::open(runtime, |_, close| receive(socket, plate, room, close)))
     }
 
-    fn open<F>(runtime: &Handle, attend: impl FnOnce(Arc<AtomicU64>, oneshot::Receiver<()>) -> F) -> Self
+    fn open<F>(runtime: &Handle, attend: impl FnOnce(Arc<AtomicU64>, Closing) -> F) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let call = Arc::new(AtomicU64::new(NEVER));
         let (close, closing) = oneshot::channel();
         let (done, closed) = mpsc::channel();
-        let attended = attend(Arc::clone(&call), closing);
+        let flag = Arc::new(AtomicBool::new(false));
+        let attended = attend(Arc::clone(&call), Closing { told: closing, flag: Arc::clone(&flag) });
         runtime.spawn(async move {
             // Disconnects when the task ends, however that comes.
             let _done: mpsc::Sender<()> = done;
             attended.await;
         });
-        Self { call, close: Some(close), closed }
+        Self { call, closing: flag, close: Some(close), closed }
     }
 }
 
 impl Drop for Door {
     fn drop(&mut self) {
+        self.closing.store(true, Ordering::SeqCst);
         self.close = None;
         // Its socket is closed by then, so that doors never take more files than there are doors.
         let _ = self.closed.recv_timeout(CLOSING);
@@ -115,10 +125,15 @@ async fn accept(
     plate: Plate,
     room: Arc<Room>,
     call: Arc<AtomicU64>,
-    close: oneshot::Receiver<()>,
+    closing: Closing,
 ) {
-    let mut closed = pin!(closed(close));
+    let mut closed = pin!(closed(closing.told));
+    let mut late = 0;
     loop {
+        late += usize::from(closing.flag.load(Ordering::SeqCst));
+        if late > MAX_LATE {
+            return;
+        }
         let accepted = tokio::select! {
             // Who waits is let in before the door closes.
             biased;
@@ -186,11 +201,16 @@ async fn welcome(stream: TcpStream, plate: &Plate, room: &Room, call: u64) {
     let _ = timeout(LIFETIME, talk).await;
 }
 
-async fn receive(socket: UdpSocket, plate: Plate, room: Arc<Room>, close: oneshot::Receiver<()>) {
-    let mut closed = pin!(closed(close));
+async fn receive(socket: UdpSocket, plate: Plate, room: Arc<Room>, closing: Closing) {
+    let mut closed = pin!(closed(closing.told));
+    let mut late = 0;
     let mut datagram = vec![0; MAX_DATAGRAM];
     let mut peers: BTreeMap<SocketAddr, Recorder> = BTreeMap::new();
     loop {
+        late += usize::from(closing.flag.load(Ordering::SeqCst));
+        if late > MAX_LATE {
+            return;
+        }
         let received = tokio::select! {
             biased;
             received = socket.recv_from(&mut datagram) => received,

@@ -55,6 +55,9 @@ pub(super) enum Call {
     WriteVector,
     Execute,
     ExecuteAt,
+    /// `stat` and its kin: asks of a path what is there. Stops only where the filter was made to watch it.
+    Look,
+    LookAt,
     /// Recorded, and left to the kernel's judgement.
     Observed(&'static str),
     /// Recorded, and refused with EPERM.
@@ -181,6 +184,16 @@ const TABLE: &[(Call, [i32; 3])] = &[
     (Call::Listen, [50, 201, 363]),
     (Call::AnyOfSockets, [NONE, NONE, 102]),
     (Call::ExecuteAt, [322, 281, 358]),
+    // Numbers of 32 bits are left out: there every call stops, so that these would be recorded unasked.
+    (Call::Look, [4, NONE, NONE]),
+    (Call::Look, [6, NONE, NONE]),
+    (Call::Look, [21, NONE, NONE]),
+    (Call::Look, [89, NONE, NONE]),
+    (Call::LookAt, [262, 79, NONE]),
+    (Call::LookAt, [267, 78, NONE]),
+    (Call::LookAt, [269, 48, NONE]),
+    (Call::LookAt, [332, 291, NONE]),
+    (Call::LookAt, [439, 439, NONE]),
     // These write into other processes, take their files or watch the system.
     (Call::Observed("process_vm_writev"), [311, 271, 348]),
     (Call::Observed("pidfd_getfd"), [438, 438, 438]),
@@ -266,6 +279,11 @@ mod tests {
         ("writev", libc::SYS_writev, Call::WriteVector),
         ("seccomp", libc::SYS_seccomp, Call::Seccomp),
         ("prctl", libc::SYS_prctl, Call::ProcessControl),
+        ("newfstatat", libc::SYS_newfstatat, Call::LookAt),
+        ("readlinkat", libc::SYS_readlinkat, Call::LookAt),
+        ("faccessat", libc::SYS_faccessat, Call::LookAt),
+        ("faccessat2", libc::SYS_faccessat2, Call::LookAt),
+        ("statx", libc::SYS_statx, Call::LookAt),
         ("process_vm_writev", libc::SYS_process_vm_writev, Call::Observed("process_vm_writev")),
         ("pidfd_getfd", libc::SYS_pidfd_getfd, Call::Observed("pidfd_getfd")),
         ("bpf", libc::SYS_bpf, Call::Observed("bpf")),
@@ -328,6 +346,10 @@ mod tests {
             (libc::SYS_chmod, Call::ChangeMode),
             (libc::SYS_chown, Call::ChangeOwner),
             (libc::SYS_lchown, Call::ChangeOwnerOfLink),
+            (libc::SYS_stat, Call::Look),
+            (libc::SYS_lstat, Call::Look),
+            (libc::SYS_access, Call::Look),
+            (libc::SYS_readlink, Call::Look),
         ] {
             assert_eq!(Architecture::X86_64.call(number.unsigned_abs()), Some(call), "{number}");
         }

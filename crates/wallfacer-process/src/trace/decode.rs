@@ -143,6 +143,8 @@ impl Asked {
             Call::OpenAt2 => open(second, word(view, third, 8).unwrap_or(0)),
             Call::Create => open(first, (libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) as u64),
             Call::OpenByHandle => Kind::Open { location: Location::default(), access: access(third) },
+            Call::Look => Kind::Look { location: here(0) },
+            Call::LookAt => Kind::Look { location: at(0, 1) },
             Call::Unlink => Kind::Unlink { location: here(0) },
             Call::UnlinkAt if third & libc::AT_REMOVEDIR as u64 != 0 => {
                 Kind::RemoveDirectory { location: at(0, 1) }

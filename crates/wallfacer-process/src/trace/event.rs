@@ -51,6 +51,10 @@ pub enum Kind {
         location: Location,
         access: Access,
     },
+    /// `stat`, `access` or `readlink`, where the filter was made to watch them: only one that failed is recorded.
+    Look {
+        location: Location,
+    },
     Unlink {
         location: Location,
     },
@@ -258,6 +262,7 @@ impl Kind {
     fn weight(&self) -> usize {
         match self {
             Self::Open { location, .. }
+            | Self::Look { location }
             | Self::Unlink { location }
             | Self::MakeDirectory { location }
             | Self::RemoveDirectory { location }

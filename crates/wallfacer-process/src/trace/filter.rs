@@ -26,6 +26,9 @@ pub struct Options {
     /// Stop at `write` and `writev` beyond stderr too, so that what goes through a connected datagram socket is seen:
     /// some resolvers ask for names that way. Costs two stops per write; not needed where a sink answers.
     pub datagram_writes: bool,
+    /// Stop at `stat`, `access`, `readlink` and their kin too, so that what is looked for in vain is seen. Programs ask so
+    /// often that it is for short lives only: to find out why one does not start.
+    pub lookups: bool,
 }
 
 /// From here on numbers of x86_64 mean the x32 flavour, whose arguments would be read wrongly.
@@ -87,6 +90,7 @@ fn stops(call: Call, options: Options) -> Option<Condition> {
             libc::BPF_JGT,
             libc::STDERR_FILENO as u32,
         )),
+        Call::Look | Call::LookAt => options.lookups.then_some(Condition::Always),
         _ => Some(Condition::Always),
     }
 }
@@ -160,7 +164,15 @@ mod tests {
         let filter = Filter::new(Options::default()).unwrap();
         for number in 0..1000 {
             let stops = match native.call(number.into()) {
-                None | Some(Call::Seccomp | Call::ProcessControl | Call::Write | Call::WriteVector) => ALLOW,
+                None
+                | Some(
+                    Call::Seccomp
+                    | Call::ProcessControl
+                    | Call::Write
+                    | Call::WriteVector
+                    | Call::Look
+                    | Call::LookAt,
+                ) => ALLOW,
                 Some(_) => STOP,
             };
             assert_eq!(action(&filter, native.audit(), number, [0, 0]), stops, "{number}");
@@ -171,10 +183,11 @@ mod tests {
     #[test]
     fn some_calls_stop_for_some_arguments() {
         let native = Architecture::NATIVE.unwrap();
-        let filter = Filter::new(Options { datagram_writes: true }).unwrap();
+        let filter = Filter::new(Options { datagram_writes: true, lookups: true }).unwrap();
         let action = |number: libc::c_long, arguments| {
             action(&filter, native.audit(), u32::try_from(number).unwrap(), arguments)
         };
+        assert_eq!(action(libc::SYS_newfstatat, [0, 0]), STOP);
         assert_eq!(action(libc::SYS_seccomp, [1, 0x28]), STOP);
         assert_eq!(action(libc::SYS_seccomp, [1, 0x20]), ALLOW);
         assert_eq!(action(libc::SYS_prctl, [4, 0]), STOP);

@@ -63,6 +63,8 @@ impl Task {
                     .is_some_and(|path| path.as_encoded_bytes().starts_with(b"/")) => {}
                 _ => location.base = self.tracee.directory(asked.open_directory()),
             },
+            // Where nothing was found there is nothing to resolve.
+            Kind::Look { .. } => {}
             // Of the failed attempts along a PATH nothing is left to look at.
             Kind::Execute(_) if !outcome.succeeded() => {}
             _ => {

@@ -252,6 +252,10 @@ impl Watch {
     fn finish(&mut self, tid: libc::pid_t, asked: &Asked, outcome: Outcome) {
         let Some(mut event) = self.recorder.resume(tid.unsigned_abs()) else { return };
         event.outcome = outcome;
+        // What is looked for and found is noise.
+        if matches!(event.kind, Kind::Look { .. }) && outcome.succeeded() {
+            return;
+        }
         let Some(task) = self.tasks.get(&tid) else { return };
         task.complete(&mut event.kind, asked, outcome, &mut self.descriptors);
         self.associate(tid, asked.arguments[0] as i32, &mut event);

@@ -22,7 +22,7 @@ pub fn human(coverage: &Coverage) -> String {
     text.push_str("\n● tried   ○ held back   · no rule about it\n");
     for (pack, reasons) in reasons(coverage) {
         for (why, tools) in reasons {
-            text.push_str(&format!("{pack}: {why} ({})\n", counted(tools)));
+            text.push_str(&format!("{pack}: {} ({})\n", wallfacer_text::shown(why), counted(tools)));
         }
     }
     let open = coverage.uncovered();
@@ -47,7 +47,10 @@ pub fn json(coverage: &Coverage) -> String {
             json!({ "pack": pack.pack, "missing_tools": pack.missing, "tools": cells })
         })
         .collect();
-    format!("{:#}\n", json!({ "packs": packs, "uncovered_tools": coverage.uncovered() }))
+    wallfacer_text::json(&format!(
+        "{:#}\n",
+        json!({ "packs": packs, "uncovered_tools": coverage.uncovered() })
+    ))
 }
 
 fn mark(cell: &Cell) -> &'static str {
@@ -76,6 +79,5 @@ fn counted(tools: usize) -> String {
 }
 
 fn shown(name: &str) -> String {
-    let plain = name.chars().map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter });
-    plain.take(MAX_NAME_CHARS).collect()
+    wallfacer_text::shortened(name, MAX_NAME_CHARS)
 }

@@ -1,18 +1,20 @@
-//! Suggestions in, text out: a table for people, TOML to paste, JSON for programs.
+//! Shows suggestions: a table for people, TOML to paste, JSON for programs. Names come from the server: a line break in
+//! one must not end a comment.
 
 use super::Suggestion;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use wallfacer_text::{acts, shown};
 
 /// For people: what fits and why, then what to paste and how to run it.
 pub fn human(suggestions: &[Suggestion]) -> String {
     let width = suggestions.iter().map(|suggestion| suggestion.pack.len()).max().unwrap_or(0);
     let mut text = String::new();
     for Suggestion { pack, reason, parameters, .. } in suggestions {
-        line(&mut text, &format!("{pack:width$}  {}", plain(reason)));
+        line(&mut text, &format!("{pack:width$}  {}", shown(reason)));
         for (name, value) in parameters {
-            line(&mut text, &format!("{:width$}    {name} = {}", "", plain(value)));
+            line(&mut text, &format!("{:width$}    {name} = {}", "", shown(value)));
         }
     }
     let pasted = toml(suggestions);
@@ -36,7 +38,7 @@ pub fn toml(suggestions: &[Suggestion]) -> String {
         if !text.is_empty() {
             text.push('\n');
         }
-        line(&mut text, &format!("# {}", plain(&first.reason)));
+        line(&mut text, &format!("# {}", shown(&first.reason)));
         line(&mut text, &format!("[packs.{pack}]"));
         let mut parameters = first.parameters.clone();
         // What another tool fits that the first does not, as one that writes beside one that reads, goes along.
@@ -48,7 +50,7 @@ pub fn toml(suggestions: &[Suggestion]) -> String {
             if is_addition {
                 parameters.extend(other.parameters.clone());
             } else {
-                line(&mut text, &format!("# also fits: {}", plain(&other.reason)));
+                line(&mut text, &format!("# also fits: {}", shown(&other.reason)));
             }
         }
         for (name, value) in parameters {
@@ -68,7 +70,7 @@ pub fn json(suggestions: &[Suggestion]) -> String {
         })
     };
     let entries: Vec<_> = suggestions.iter().map(entry).collect();
-    format!("{:#}\n", json!({ "suggestions": entries }))
+    wallfacer_text::json(&format!("{:#}\n", json!({ "suggestions": entries })))
 }
 
 fn by_pack(suggestions: &[Suggestion]) -> BTreeMap<&str, Vec<&Suggestion>> {
@@ -84,11 +86,6 @@ fn line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Names come from the server: a line break in one must not end a comment, nor an escape reach a terminal.
-fn plain(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter }).collect()
-}
-
 /// A basic string of TOML.
 fn quoted(value: &str) -> String {
     let mut text = String::from("\"");
@@ -98,8 +95,9 @@ fn quoted(value: &str) -> String {
             '\\' => text.push_str("\\\\"),
             // `${NAME}` in a configuration is replaced by the environment; `$$` is a dollar.
             '$' => text.push_str("$$"),
-            letter if letter.is_control() => {
-                let _infallible = write!(text, "\\u{:04X}", u32::from(letter));
+            // `##[` is a command of a CI system wherever it stands in a line.
+            letter if acts(letter) || letter == '#' => {
+                let _infallible = write!(text, "\\U{:08X}", u32::from(letter));
             }
             letter => text.push(letter),
         }

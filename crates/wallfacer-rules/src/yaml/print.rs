@@ -82,14 +82,11 @@ fn quoted(text: &str) -> String {
             '\n' => page.push_str("\\n"),
             '\t' => page.push_str("\\t"),
             // What YAML does not count as printable, and what an editor might change on its own.
-            '\0'..='\u{1f}'
-            | '\u{7f}'..='\u{a0}'
-            | '\u{2028}'
-            | '\u{2029}'
-            | '\u{feff}'
-            | '\u{fffe}'
-            | '\u{ffff}' => {
+            '\u{a0}' | '\u{fffe}' | '\u{ffff}' => {
                 let _ = write!(page, "\\u{:04x}", u32::from(letter));
+            }
+            letter if wallfacer_text::acts(letter) => {
+                let _ = write!(page, "\\U{:08x}", u32::from(letter));
             }
             _ => page.push(letter),
         }

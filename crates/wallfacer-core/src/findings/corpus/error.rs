@@ -4,9 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::findings::FindingId;
+use crate::repository::LinkError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
+    #[error(transparent)]
+    Link(#[from] LinkError),
     #[error("cannot write the finding {id} to {}", path.display())]
     Write { id: FindingId, path: PathBuf, source: io::Error },
     #[error("{} is a symbolic link or no folder, and nothing is written through it; remove it", path.display())]

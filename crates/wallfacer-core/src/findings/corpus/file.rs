@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::error::CorpusError;
 use super::peer;
 use crate::findings::Finding;
+use crate::repository::open_unlinked;
 
 /// Far more than a finding takes, whose payload is in its short form.
 const MAX_BYTES: u64 = 64 << 20;
@@ -28,13 +29,12 @@ pub fn write(path: &Path, finding: &Finding) -> Result<(), CorpusError> {
     if !prepare(folder).map_err(failed)? {
         return Err(CorpusError::NotAFolder { path: folder.to_owned() });
     }
-    let mut text = serde_json::to_vec_pretty(finding).map_err(|error| failed(error.into()))?;
-    text.push(b'\n');
-    put(path, &text).map_err(failed)
+    let text = serde_json::to_string_pretty(finding).map_err(|error| failed(error.into()))?;
+    put(path, format!("{}\n", wallfacer_text::json(&text)).as_bytes()).map_err(failed)
 }
 
-/// Makes a folder where there is none; says whether there is one now. The corpus itself may be a link; what lies in it is
-/// ours, and a link there was put by someone else.
+/// Makes a folder where there is none; says whether there is one now. The corpus itself may be a link that
+/// stays in the repository; what lies in it is ours, and a link there was put by someone else.
 pub fn prepare(folder: &Path) -> io::Result<bool> {
     make_folder(folder)?;
     Ok(fs::symlink_metadata(folder)?.is_dir())
@@ -94,7 +94,8 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
         return Err("it is not a regular file".to_owned());
     }
     let mut text = Vec::new();
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    let opened = open_unlinked(path, OpenOptions::new().read(true));
+    let file = opened.map_err(|error| error.to_string())?;
     file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(|error| error.to_string())?;
     match text.len() as u64 > MAX_BYTES {
         true => Err(format!("it is larger than {} MiB", MAX_BYTES >> 20)),

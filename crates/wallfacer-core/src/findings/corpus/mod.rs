@@ -16,6 +16,7 @@ use std::time::SystemTime;
 
 use super::id::is_hexadecimal;
 use super::{Finding, FindingId};
+use crate::repository::Repository;
 
 pub use error::CorpusError;
 pub use read::{read_finding, read_findings};
@@ -31,6 +32,8 @@ const ENDING: &str = ".json";
 #[derive(Debug, Clone)]
 pub struct Corpus {
     directory: PathBuf,
+    /// Whose links are not followed.
+    repository: Option<Repository>,
 }
 
 /// What is in a corpus.
@@ -58,7 +61,12 @@ struct Inventory {
 
 impl Corpus {
     pub fn new(directory: impl Into<PathBuf>) -> Corpus {
-        Corpus { directory: directory.into() }
+        Corpus { directory: directory.into(), repository: None }
+    }
+
+    /// The same in a repository, out of which no link is followed.
+    pub fn within(self, repository: &Repository) -> Corpus {
+        Corpus { repository: Some(repository.clone()), ..self }
     }
 
     pub fn directory(&self) -> &Path {
@@ -73,6 +81,7 @@ impl Corpus {
     /// Stores a finding, from which the secrets were taken before. One of the same id is replaced; when it was first
     /// seen stays.
     pub fn write(&self, finding: &Finding) -> Result<PathBuf, CorpusError> {
+        self.check()?;
         let path = self.path(finding);
         let before = file::read(&path).ok().map(|before| before.first_seen);
         let first_seen = before.filter(|before| !before.is_empty() && *before < finding.first_seen);
@@ -147,7 +156,13 @@ impl Corpus {
         Ok(left.filter(|path| fs::remove_file(path).is_ok()).count())
     }
 
+    fn check(&self) -> Result<(), CorpusError> {
+        let checked = self.repository.as_ref().map(|repository| repository.check_directory(&self.directory));
+        Ok(checked.transpose().map(drop)?)
+    }
+
     fn inventory(&self) -> Result<Inventory, CorpusError> {
+        self.check()?;
         let mut inventory = Inventory::default();
         let folders = match names(&self.directory, MAX_FOLDERS, &mut inventory) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(inventory),

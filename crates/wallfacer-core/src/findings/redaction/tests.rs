@@ -74,7 +74,8 @@ fn a_value_from_elsewhere_is_a_secret_under_the_name_of_one() {
     let mut finding = crash("login", arguments);
     finding.details = "login with swordfish failed: password=swordfish, password=open".to_owned();
     let whole = finding.clone();
-    redaction().with_foreign(learned.map(str::to_owned)).apply(&mut finding);
+    finding.learned = learned.map(str::to_owned).into();
+    redaction().apply(&mut finding);
     let Repro::Replayable { case, .. } = &finding.repro else { panic!("replayable") };
     assert_eq!(
         case["steps"][0]["call"]["params"]["arguments"],
@@ -93,6 +94,46 @@ fn a_value_from_elsewhere_is_a_secret_under_the_name_of_one() {
     assert_eq!(restore(&mut finding, lookup), Vec::<String>::new());
     assert_eq!(finding.repro, whole.repro);
     assert!(!finding.details.contains("swordfish"), "{}", finding.details);
+}
+
+#[test]
+fn a_short_value_of_a_rule_is_gone_where_it_stands_under_its_name() {
+    let mut finding = crash("login", json!({ "pin": "4711", "q": "4711", "token": "abc" }));
+    redaction().with_foreign(["4711".to_owned()]).apply(&mut finding);
+    let Repro::Replayable { case, .. } = &finding.repro else { panic!("replayable") };
+    let arguments = &case["steps"][0]["call"]["params"]["arguments"];
+    assert_eq!(arguments, &json!({ "pin": "<redacted:PIN>", "q": "4711", "token": "abc" }));
+}
+
+#[test]
+fn a_token_that_a_sequence_was_given_is_gone_and_not_asked_for() {
+    let mut finding = crash("login", json!({ "token": "f00dcafe", "marker": "wfm123", "secret": "wfm123" }));
+    let Repro::Replayable { case, .. } = &mut finding.repro else { panic!("replayable") };
+    case["claim"] = json!({ "rule": "r", "written": "version: 4\nsequences:\n  - name: r\n" });
+    finding.details = "f00dcafe is still valid".to_owned();
+    redaction().apply(&mut finding);
+    let Repro::Replayable { case, .. } = &finding.repro else { panic!("replayable") };
+    let arguments = &case["steps"][0]["call"]["params"]["arguments"];
+    assert_eq!(arguments, &json!({ "token": "<redacted:TOKEN>", "marker": "wfm123", "secret": "wfm123" }));
+    assert_eq!(finding.details, "<redacted:TOKEN> is still valid");
+    assert_eq!(restore(&mut finding, |_| None), Vec::<String>::new());
+}
+
+#[test]
+fn a_secret_in_another_form_is_gone_from_names_too() {
+    let hex: String = SECRET.bytes().map(|byte| format!("{byte:02X}")).collect();
+    let basic = STANDARD.encode(format!("ada:{SECRET}"));
+    let mut finding = crash(&format!("tool-{hex}"), json!({}));
+    finding.message = format!("login with Basic {basic} failed");
+    finding.server.name = Some(SECRET.to_uppercase());
+    finding.replay = Some(format!("wallfacer replay 1 -- {SECRET}"));
+    finding.kind = Kind::PropertyFailure { invariant: format!("described.tool-{hex}") };
+    redaction().apply(&mut finding);
+    let shown = text(&finding);
+    for form in [&hex, &basic[8..16], &SECRET.to_uppercase()[..], SECRET] {
+        assert!(!shown.contains(form), "{form}: {shown}");
+    }
+    assert!(finding.repro.case().is_err(), "the name of the tool cannot be put back");
 }
 
 #[test]
@@ -122,7 +163,7 @@ fn a_secret_is_found_in_other_forms_too() {
 
 #[test]
 fn a_payload_that_hides_a_secret_is_given_up_rather_than_stored() {
-    let encoded = STANDARD_NO_PAD.encode(SECRET);
+    let encoded = STANDARD.encode(SECRET);
     let mut bytes = SECRET.as_bytes().to_vec();
     bytes.push(0xff);
     for mut finding in [crash("search", json!({ "q": encoded })), raw(&bytes)] {

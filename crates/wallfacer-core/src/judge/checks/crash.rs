@@ -78,7 +78,9 @@ fn describe(ending: Option<Ending>) -> (String, String) {
         Some(Status::Signalled { signal, .. }) => {
             (format!("signal {signal}"), format!("was killed by signal {signal}"))
         }
-        Some(Status::Unknown) => ("unknown".to_owned(), "ended, nobody saw how".to_owned()),
+        Some(Status::Unknown) => {
+            ("unknown".to_owned(), "ended when the process that watches over it was killed".to_owned())
+        }
         None => ("closed".to_owned(), "closed the connection".to_owned()),
     }
 }

@@ -1,6 +1,6 @@
 //! A secret that the server was given must not come back: in a result, in an error, in a notification, or on stderr.
 
-use crate::findings::{Cause, Kind};
+use crate::findings::{Cause, Kind, VARIABLE};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
 use crate::judge::context::Context;
@@ -18,34 +18,39 @@ impl Check for KeepsSecrets {
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
         let by_design = case.tool_name().is_some_and(|tool| context.shows_environment(tool));
-        let Some(place) = leak(case, recording, seen, context).filter(|_| !by_design) else {
+        let Some((place, variable)) = leak(case, recording, seen, context).filter(|_| !by_design) else {
             return Verdict::Holds;
         };
-        let message = format!("a secret from the server's environment appears in {place}");
+        let message = match variable {
+            "" => format!("a secret from the server's environment appears in {place}"),
+            name => format!("the secret in the variable `{name}` appears in {place}"),
+        };
         let cause = Cause::rule(self.name(), Some(place));
-        Verdict::Broken(Box::new(Charge::new(self.name(), Kind::SecretLeak, cause, message)))
+        let charge = Charge::new(self.name(), Kind::SecretLeak, cause, message);
+        Verdict::Broken(Box::new(charge.with(VARIABLE, variable.to_owned())))
     }
 }
 
-/// Where a secret shows that we did not send ourselves.
-pub fn leak(
+/// Where a secret shows that we did not send ourselves, and the variable that it is from.
+pub fn leak<'a>(
     case: &Case,
     recording: &Recording,
     seen: &Observation,
-    context: &Context,
-) -> Option<&'static str> {
+    context: &'a Context,
+) -> Option<(&'static str, &'a str)> {
     if context.secrets.is_empty() {
         return None;
     }
     let shows = |bytes: &[u8]| context.secrets.shown_in(bytes);
+    let found = |bytes: &[u8]| context.secrets.find(bytes);
     let place = recording.steps.iter().zip(&seen.steps).find_map(|(taken, step)| {
-        if reply::message(taken).is_some_and(|message| shows(&message.bytes)) {
+        if let Some(name) = reply::message(taken).and_then(|message| found(&message.bytes)) {
             let completed = step.answer == Answer::Completed;
-            return Some(if completed { "a result" } else { "an error" });
+            return Some((if completed { "a result" } else { "an error" }, name));
         }
-        taken.notices.iter().any(|notice| shows(notice)).then_some("a notification")
+        Some(("a notification", taken.notices.iter().find_map(|notice| found(notice))?))
     });
-    let place = place.or_else(|| shows(&seen.stderr).then_some("what it writes to stderr"))?;
+    let place = place.or_else(|| Some(("what it writes to stderr", found(&seen.stderr)?)))?;
     let ours = case.steps.iter().any(|step| match step {
         Step::Call { params, .. } | Step::Many { params, .. } => {
             serde_json::to_vec(params).is_ok_and(|sent| shows(&sent))

@@ -12,8 +12,9 @@ use wallfacer_schema::Schema;
 use super::crew::Idle;
 use super::extreme::Extreme;
 use super::fuzz::{Feedback, FuzzOptions};
+use super::learned::LearnedValues;
 use super::shared::Shared;
-use super::suspicion::{Suspicion, Suspicions};
+use super::suspicion::Suspicions;
 use super::window::Window;
 use crate::catalogue::{Catalogue, Tool};
 use crate::findings::{Finding, FindingId, ServerName, merge};
@@ -90,6 +91,7 @@ pub struct Campaign<'a> {
     hang_time: Duration,
     /// What no request of this server may be.
     too_much: Vec<TooMuch>,
+    learned: LearnedValues,
 }
 
 /// So large or so deep a request does this to the server, whatever it asks for.
@@ -123,6 +125,7 @@ impl<'a> Campaign<'a> {
             let what = broken.name.clone().unwrap_or_else(|| format!("tool number {}", broken.index + 1));
             not_tested.insert(NotTested { what, why: broken.why.clone() });
         }
+        not_tested.extend(NotTested::cut(catalogue));
         Campaign {
             options,
             server: ServerName { name: server.name.clone(), version: server.version.clone() },
@@ -156,6 +159,7 @@ impl<'a> Campaign<'a> {
             call_time: Duration::ZERO,
             hang_time: Duration::ZERO,
             too_much: Vec::new(),
+            learned: LearnedValues::default(),
         }
     }
 
@@ -298,17 +302,17 @@ impl<'a> Campaign<'a> {
         for (subject, cases) in std::mem::take(&mut self.left) {
             self.give_up(&subject, cases.len(), None);
         }
-        for Suspicion { case, charge, .. } in self.suspicions.take() {
-            if self.is_explained(&case, &charge) {
+        for suspicion in self.suspicions.take() {
+            if self.is_explained(&suspicion.case, &suspicion.charge) {
                 continue;
             }
-            let what = format!("a suspected {} in {}", charge.kind.name(), place(&case.subject));
-            let why = "the budget was used up before it could be seen a second time".to_owned();
+            let what = suspicion.in_words();
+            let why = format!("{} before it could be seen a second time", self.options.stop.why());
             self.not_tested.insert(NotTested { what, why });
         }
         let out_of_time = self.out_of_time || self.is_over();
         if out_of_time {
-            let why = "the budget was used up".to_owned();
+            let why = self.options.stop.why().to_owned();
             self.not_tested.insert(NotTested { what: "the rest of the plan".to_owned(), why });
         }
         self.tell_low_success();
@@ -351,10 +355,6 @@ impl<'a> Campaign<'a> {
             self.not_tested.insert(NotTested { what: tool.name.clone(), why });
         }
     }
-}
-
-fn place(subject: &Subject) -> &str {
-    subject.name().unwrap_or("the server")
 }
 
 /// Why a tool is not called; none where it is.

@@ -12,6 +12,7 @@ use crate::run::{Patience, Runner};
 use crate::session::confirm::{Confirmed, Inquiry, waits_for_hang};
 use crate::session::extreme::Extreme;
 use crate::session::suspicion::Suspicion;
+use crate::stop::Stopped;
 use crate::summary::Note;
 use crate::wire::ConnectError;
 
@@ -68,11 +69,11 @@ impl Campaign<'_> {
                 Some(_) if !self.glanced.insert(case.subject.clone()) => Confirmed::OutOfTime,
                 Some(until) => {
                     let glance = self.glance(&suspicion, &mut runner, field.context, until);
-                    field.runtime.block_on(glance)?
+                    broken_off(field.runtime.block_on(self.options.stop.unless(glance)))?
                 }
                 None => {
                     let look = self.look_into(&suspicion, &mut runner, field.context, until);
-                    field.runtime.block_on(look)?
+                    broken_off(field.runtime.block_on(self.options.stop.unless(look)))?
                 }
             };
             match confirmed {
@@ -83,7 +84,7 @@ impl Campaign<'_> {
                 confirmed => self.take_confirmed(confirmed, suspicion, listener),
             }
         }
-        field.runtime.block_on(runner.rest());
+        let _or_its_keeper = field.runtime.block_on(self.options.stop.unless(runner.rest()));
         self.lives += runner.lives;
         Ok(())
     }
@@ -233,6 +234,7 @@ impl Campaign<'_> {
         finding.seed = self.options.seed;
         finding.server = self.server.clone();
         finding.protocol = Some(self.protocol.clone());
+        finding.learned = self.learned.of(&kept);
         if case.subject == Subject::Server {
             finding.tools.extend(original.subject.tool().map(str::to_owned));
         }
@@ -251,4 +253,9 @@ fn as_stored(case: &Case, charge: &Charge) -> Case {
 
 fn time_for_hang(patience: &Patience) -> Duration {
     waits_for_hang(patience) + BESIDE_WAITING
+}
+
+/// What is broken off is still suspected.
+fn broken_off(looked: Result<Result<Confirmed, ConnectError>, Stopped>) -> Result<Confirmed, ConnectError> {
+    looked.unwrap_or_else(|Stopped| Ok(Confirmed::OutOfTime))
 }

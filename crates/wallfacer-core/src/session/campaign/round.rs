@@ -9,7 +9,7 @@ use super::{Campaign, Field};
 use crate::event::{Event, Listener};
 use crate::judge::Charge;
 use crate::observe::Answer;
-use crate::plan::{Case, Planner, Subject};
+use crate::plan::{Case, Planner, Subject, Teaching};
 use crate::session::curfew::Curfew;
 use crate::session::shard::{Judged, Manner, Part, perform_round, shard_size};
 use crate::summary::Note;
@@ -21,7 +21,7 @@ const MAX_GIVEN_UP: usize = 3;
 impl Campaign<'_> {
     /// Whether no further rounds are to be begun.
     pub fn is_over(&self) -> bool {
-        self.curfew().is_some_and(|curfew| curfew.is_over())
+        self.options.stop.is_told() || self.curfew().is_some_and(|curfew| curfew.is_over())
     }
 
     /// Performs a round, looks into what is suspected, and makes up for what was left out without need.
@@ -100,6 +100,7 @@ impl Campaign<'_> {
             phase,
             calls: self.summary.calls,
             suspicions: self.suspicions.len(),
+            suspected: &self.suspicions.in_words(),
         });
         Ok(())
     }
@@ -118,6 +119,7 @@ impl Campaign<'_> {
             in_flight: self.options.in_flight,
             workers: self.options.workers,
             curfew,
+            stop: &self.options.stop,
             slow: &slow,
             doubted: &doubted,
             twins: &twins,
@@ -164,6 +166,10 @@ impl Campaign<'_> {
         let case = &cases[index];
         let valid = case.intent.is_valid() == Some(true);
         self.count(case, &judged.answer);
+        self.learned.send(case);
+        if let Teaching::Result(lessons) = &judged.teaching {
+            self.learned.hear(lessons);
+        }
         if let (Some(answers), Some(sight), Some(tool)) =
             (&mut self.answers, judged.sight, case.subject.tool())
         {

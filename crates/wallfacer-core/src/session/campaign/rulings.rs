@@ -39,7 +39,9 @@ impl Campaign<'_> {
                 self.out_of_time = true;
                 break;
             }
-            let tried = field.runtime.block_on(attempt(&mut runner, case, &patience, field.context))?;
+            let attempt = attempt(&mut runner, case, &patience, field.context);
+            let Ok(tried) = field.runtime.block_on(self.options.stop.unless(attempt)) else { continue };
+            let tried = tried?;
             let played = tried.played.as_ref().unwrap_or(case);
             for (seen, tool) in tried.seen.steps.iter().zip(played.called_tools()) {
                 self.summary.count(&seen.answer);
@@ -50,10 +52,11 @@ impl Campaign<'_> {
                 self.suspicions.add(self.server.name.as_deref(), case, charge, Vec::new);
             }
         }
-        field.runtime.block_on(runner.rest());
+        let _or_its_keeper = field.runtime.block_on(self.options.stop.unless(runner.rest()));
         self.lives += runner.lives;
         let (calls, suspicions) = (self.summary.calls, self.suspicions.len());
-        listener.hear(&Event::RoundDone { phase: "sequences", calls, suspicions });
+        let suspected = &self.suspicions.in_words();
+        listener.hear(&Event::RoundDone { phase: "sequences", calls, suspicions, suspected });
         self.confirm(Haste::BetweenRounds, field, listener)
     }
 

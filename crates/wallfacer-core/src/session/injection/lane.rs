@@ -13,6 +13,7 @@ use crate::judge::{Charge, Context, judge, proof};
 use crate::observe::observe;
 use crate::plan::{Aim, Case, Step};
 use crate::run::{Recording, Runner};
+use crate::stop::Stop;
 use crate::summary::Note;
 use crate::wire::ConnectError;
 
@@ -33,6 +34,7 @@ pub struct Lane<'a> {
     online: Server,
     offline: Server,
     context: &'a Context,
+    stop: &'a Stop,
     trouble: BTreeMap<String, Trouble>,
     /// What of which place is suspected already, so that nothing more is tried there.
     met: BTreeSet<Key>,
@@ -72,12 +74,13 @@ pub struct Tried {
 }
 
 impl<'a> Lane<'a> {
-    pub fn new([online, offline]: [Runner; 2], context: &'a Context) -> io::Result<Lane<'a>> {
+    pub fn new([online, offline]: [Runner; 2], context: &'a Context, stop: &'a Stop) -> io::Result<Lane<'a>> {
         Ok(Lane {
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
             online: Server { runner: online, age: 0 },
             offline: Server { runner: offline, age: 0 },
             context,
+            stop,
             trouble: BTreeMap::new(),
             met: BTreeSet::new(),
             reduced: BTreeSet::new(),
@@ -94,7 +97,7 @@ impl<'a> Lane<'a> {
     ) -> Result<Tried, ConnectError> {
         let mut tried = Tried::default();
         for case in cases {
-            if is_past(trying) {
+            if is_past(trying) || self.stop.is_told() {
                 tried.out_of_time = true;
                 break;
             }
@@ -147,12 +150,6 @@ impl<'a> Lane<'a> {
         Ok(self.shows(&alone, charge)?.then_some(alone))
     }
 
-    /// Ends the servers at hand, so that the next case meets a fresh one.
-    fn rest(&mut self) {
-        self.runtime.block_on(self.online.runner.rest());
-        self.runtime.block_on(self.offline.runner.rest());
-    }
-
     fn with_fewer_arguments(&mut self, case: &Case, charge: &Charge) -> Result<Option<Case>, ConnectError> {
         let (Some(injection), Some(arguments)) = (case.intent.injection(), case.arguments()) else {
             return Ok(None);
@@ -186,7 +183,7 @@ impl<'a> Lane<'a> {
         Ok(charges.iter().any(|charge| (charge.check, &charge.cause) == (wanted.check, &wanted.cause)))
     }
 
-    /// Performs a case; none where its tool has made too much trouble.
+    /// Performs a case; none where its tool has made too much trouble, or there is no time left.
     pub fn call(&mut self, case: &Case) -> Result<Option<Recording>, ConnectError> {
         let tool = case.subject.tool().unwrap_or_default();
         if self.gives_up(tool) {
@@ -194,7 +191,9 @@ impl<'a> Lane<'a> {
         }
         let offline = case.intent.injection().is_some_and(|injection| injection.offline);
         let server = if offline { &mut self.offline } else { &mut self.online };
-        let recording = self.runtime.block_on(server.perform(case))?;
+        let performed = self.runtime.block_on(self.stop.unless(server.perform(case)));
+        let Ok(recording) = performed else { return Ok(None) };
+        let recording = recording?;
         self.calls += recording.steps.len() as u64;
         if let Some(fatal) = recording.steps.iter().find(|taken| taken.is_fatal()) {
             let trouble = self.trouble.entry(tool.to_owned()).or_default();
@@ -224,12 +223,17 @@ impl<'a> Lane<'a> {
 
     /// Ends its servers; how many there were.
     pub fn close(&mut self) -> u64 {
+        self.rest();
+        self.online.runner.lives + self.offline.runner.lives
+    }
+
+    /// Ends the servers at hand, so that the next case meets a fresh one.
+    fn rest(&mut self) {
         let (online, offline) = (&mut self.online.runner, &mut self.offline.runner);
-        self.runtime.block_on(async {
+        let _or_their_keepers = self.runtime.block_on(self.stop.unless(async {
             online.rest().await;
             offline.rest().await;
-        });
-        online.lives + offline.lives
+        }));
     }
 
     /// Whether the same was seen there already, or something that explains it.

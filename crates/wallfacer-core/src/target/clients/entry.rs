@@ -4,7 +4,7 @@ use super::places::Place;
 use crate::target::expand::{self, Dollar};
 use crate::target::secret;
 use crate::target::surroundings::{joined, program};
-use crate::target::{Command, Endpoint, EndpointKind, Environment, Inherit, Reach, Surroundings, endpoint};
+use crate::target::{Command, Endpoint, EndpointKind, Environment, Reach, Surroundings, endpoint};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -88,7 +88,7 @@ impl Entry {
             program: program(from, &name).into(),
             args,
             cwd,
-            environment: Environment { inherit: Inherit::All, set },
+            environment: Environment { set, ..Environment::default() },
         })
     }
 

@@ -99,7 +99,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "env_pass",
         shape: Shape::Texts,
         default: "[]",
-        meaning: "Names of variables that are inherited although `env_clear` is set.",
+        meaning: "Names of variables that are inherited as they are: where `env_clear` is set these alone, else also those whose secrets a confined server gets look-alikes of.",
     },
     Key {
         section: "target",
@@ -198,6 +198,13 @@ pub(super) const KEYS: &[Key] = &[
         shape: Shape::Texts,
         default: "[]",
         meaning: "`observe`, `confine`: without these the server is not tested.",
+    },
+    Key {
+        section: "sandbox",
+        name: "keep",
+        shape: Shape::Texts,
+        default: "[]",
+        meaning: "Paths of the home directory, or of another hidden place, that a confined server sees as they are: relative to this file, or from `~`. What it writes there does not reach the real ones. `--keep` adds to them.",
     },
     Key {
         section: "behave",

@@ -134,7 +134,7 @@ fn read(reader: &Reader<'_>, root: &DeTable<'_>, path: &Path) -> FileConfig {
         protocol: target.choice("protocol").and_then(Protocol::parse).unwrap_or_default(),
         timeouts: timeouts(&target),
         bounds: bounds(&target),
-        sandbox: sandbox(reader, &section("sandbox")),
+        sandbox: sandbox(reader, &section("sandbox"), directory),
         roots: target
             .texts("roots")
             .unwrap_or_default()
@@ -164,7 +164,7 @@ fn bounds(target: &Section<'_>) -> Bounds {
     Bounds { line_bytes: line_bytes.unwrap_or(defaults.line_bytes), ..defaults }
 }
 
-fn sandbox(reader: &Reader<'_>, section: &Section<'_>) -> SandboxWishes {
+fn sandbox(reader: &Reader<'_>, section: &Section<'_>, directory: &Path) -> SandboxWishes {
     let net = section.text("net").and_then(|text| {
         let known = Net::parse(&text.value);
         if known.is_none() {
@@ -181,7 +181,16 @@ fn sandbox(reader: &Reader<'_>, section: &Section<'_>) -> SandboxWishes {
                 required
             }
         });
-    SandboxWishes { confine: section.choice("mode").and_then(Confine::parse), net, required }
+    let kept = section.texts("keep").unwrap_or_default().into_iter().filter_map(|path| {
+        if path.value.is_empty() {
+            reader.report(path.span, "`keep` lists paths, and this one is empty");
+            return None;
+        }
+        // What begins with `~` is made whole where the home directory is known.
+        Some(if path.value.starts_with('~') { path.value.into() } else { joined(directory, path.value) })
+    });
+    let keep = kept.collect();
+    SandboxWishes { confine: section.choice("mode").and_then(Confine::parse), net, required, keep }
 }
 
 fn settings<'a>(

@@ -80,17 +80,14 @@ fn command(reader: &Reader<'_>, target: &Section<'_>, directory: &Path) -> Optio
 fn environment(reader: &Reader<'_>, target: &Section<'_>) -> Environment {
     let pass = target.texts("env_pass");
     let clear = target.flag("env_clear").unwrap_or(false);
-    if let (Some(span), false) = (target.span("env_pass"), clear) {
-        let help = "add `env_clear = true`, or leave `env_pass` away to pass everything";
-        reader.report_with_help(span, "`env_pass` has no effect without `env_clear = true`", help);
-    }
     let set = target.text_table("env").unwrap_or_default();
     for (name, _) in set.iter().filter(|(name, _)| name.value.is_empty() || name.value.contains(['=', '\0']))
     {
         reader.report(name.span.clone(), format!("`{}` cannot be the name of a variable", name.value));
     }
-    let passed = pass.unwrap_or_default().into_iter().map(|name| name.value).collect();
+    let passed: Vec<String> = pass.unwrap_or_default().into_iter().map(|name| name.value).collect();
     Environment {
+        pass: passed.iter().cloned().collect(),
         inherit: if clear { Inherit::Only(passed) } else { Inherit::All },
         set: set.into_iter().map(|(name, value)| (name.value, value)).collect(),
     }

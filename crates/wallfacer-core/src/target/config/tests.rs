@@ -45,6 +45,7 @@ slow_report = 60000
 mode = "require"
 net = "allow=db.internal:5432"
 require = ["observe"]
+keep = ["~/.config/app", "data"]
 
 [output]
 corpus_dir = "found"
@@ -97,6 +98,7 @@ fn every_key_is_read_and_means_what_it_says() {
     assert_eq!(config.sandbox.confine, Some(Confine::Require));
     assert_eq!(config.sandbox.net, Net::parse("allow=db.internal:5432"));
     assert_eq!(config.sandbox.required, Required { observe: true, confine: false });
+    assert_eq!(config.sandbox.keep, [Path::new("~/.config/app"), Path::new("/project/data")]);
     let settings = &config.settings;
     assert_eq!(settings.corpus_directory, Path::new("/project/found"));
     assert_eq!(settings.lock_timeout, Duration::from_millis(1));
@@ -210,9 +212,10 @@ fn every_wrong_file_is_told_what_and_where() {
         ("stdio with an address", "[target]\nkind = \"stdio\"\ncommand = \"node\"\nurl = \"http://host/\"\n"),
         ("an empty command", "[target]\ncommand = \" \"\n"),
         ("headers without an address", "[target]\ncommand = \"node\"\nheaders = {}\n"),
-        ("variables passed that were never cleared", "[target]\ncommand = \"node\"\nenv_pass = [\"PATH\"]\n"),
         ("a variable that cannot be", "[target]\ncommand = \"node\"\nenv = { \"A=B\" = \"c\" }\n"),
         ("what is no TOML, twice", "[target]\ncommand = node\nargs = [\n"),
+        ("a kept path that is empty", "[sandbox]\nkeep = [\"~/.config/app\", \"\"]\n"),
+        ("a kept path that is none", "[sandbox]\nkeep = \"~/.config/app\"\n"),
         ("a key given twice", "[target]\ncommand = \"node\"\ncommand = \"deno\"\n"),
         (
             "a secret on the same line",

@@ -13,7 +13,8 @@ use crate::wire::dialect::Dialect;
 use crate::wire::error::ConnectError;
 use crate::wire::fault::{Fault, Faults};
 use crate::wire::http::{Address, Ended, Http, Style, What};
-use crate::wire::sample::{last_lines, sample, shortened};
+use crate::wire::sample::{last_lines, sample};
+use crate::wire::shortened;
 use crate::wire::stdio::Stdio;
 use crate::world::{Vigil, Way, way_to};
 
@@ -23,19 +24,24 @@ const PORT_PAUSE: Duration = Duration::from_millis(20);
 const PORT_RELEASE: Duration = Duration::from_secs(1);
 
 impl Connector {
-    pub(super) async fn channel(&self, version: Version, style: Style) -> Result<Connection, ConnectError> {
+    pub(super) async fn channel(
+        &self,
+        version: Version,
+        style: Style,
+        limit: Instant,
+    ) -> Result<Connection, ConnectError> {
         let (channel, vigil) = match &self.target.reach {
             Reach::Command(command) => {
                 let (process, pipes, vigil) = self.world.start(&self.spec(command))?;
                 (Channel::Stdio(Stdio::new(process, pipes, self.target.bounds.line_bytes)), vigil)
             }
             Reach::Url(endpoint) => {
-                let http = self.http(endpoint, version, style, Way::default()).await?;
+                let http = self.http(endpoint, version, style, Way::default(), limit).await?;
                 (Channel::Http(Box::new(http), None), Vigil::none(self.world.remarks().to_vec()))
             }
             Reach::Both { command, endpoint } => {
-                let (process, vigil) = self.start_listener(command, endpoint).await?;
-                let http = self.http(endpoint, version, style, way_to(&process)).await?;
+                let (process, vigil) = self.start_listener(command, endpoint, limit).await?;
+                let http = self.http(endpoint, version, style, way_to(&process), limit).await?;
                 (Channel::Http(Box::new(http), Some(process)), vigil)
             }
         };
@@ -50,6 +56,7 @@ impl Connector {
         version: Version,
         style: Style,
         way: Way,
+        limit: Instant,
     ) -> Result<Http, ConnectError> {
         let mut http = Http::new(endpoint, style, &self.target.bounds, way)?;
         // Only the modern era names its version from the first request on.
@@ -57,18 +64,17 @@ impl Connector {
             http.agree(version);
         }
         if style == Style::LegacySse {
-            self.await_endpoint(&mut http).await?;
+            self.await_endpoint(&mut http, limit).await?;
         }
         Ok(http)
     }
 
     /// The old transport opens with a stream whose first event says where to post.
-    async fn await_endpoint(&self, http: &mut Http) -> Result<(), ConnectError> {
+    async fn await_endpoint(&self, http: &mut Http, limit: Instant) -> Result<(), ConnectError> {
         let stream = http.listen();
-        let deadline = Instant::now() + self.target.timeouts.startup;
         let server = self.name();
         loop {
-            let arrival = match tokio::time::timeout_at(deadline, http.next()).await {
+            let arrival = match tokio::time::timeout_at(limit, http.next()).await {
                 Ok(arrival) if arrival.exchange == stream => arrival.what,
                 Ok(_) => continue,
                 Err(_) => {
@@ -105,7 +111,8 @@ impl Connector {
         Spec {
             args: command.args.clone(),
             env: command.environment.resolve(self.ambient.clone()),
-            cwd: command.cwd.clone(),
+            // Without `..`, which may lead through a directory that the sandbox hides.
+            cwd: command.cwd.as_ref().map(|cwd| cwd.canonicalize().unwrap_or_else(|_| cwd.clone())),
             ..Spec::new(command.program.clone())
         }
     }
@@ -115,6 +122,7 @@ impl Connector {
         &self,
         command: &Command,
         endpoint: &Endpoint,
+        limit: Instant,
     ) -> Result<(Process, Vigil), ConnectError> {
         let address = Address::parse(&endpoint.url).map_err(|error| ConnectError::Setup(error.into()))?;
         // In a network of its own every port is free.
@@ -122,12 +130,21 @@ impl Connector {
             self.await_free(&address).await?;
         }
         let (process, pipes, vigil) = self.world.start(&self.spec(command))?;
-        let way = way_to(&process);
         tokio::spawn(drain(pipes));
-        let deadline = Instant::now() + self.target.timeouts.startup;
+        self.await_listening(&process, &address, limit).await?;
+        Ok((process, vigil))
+    }
+
+    pub(super) async fn await_listening(
+        &self,
+        process: &Process,
+        address: &Address,
+        limit: Instant,
+    ) -> Result<(), ConnectError> {
+        let way = way_to(process);
         loop {
-            if listens(&address, &way, deadline).await {
-                return Ok((process, vigil));
+            if listens(address, &way, limit).await {
+                return Ok(());
             }
             let server = self.started_as();
             tokio::select! {
@@ -138,7 +155,7 @@ impl Connector {
                 }
                 () = tokio::time::sleep(PORT_PAUSE) => {}
             }
-            if Instant::now() >= deadline {
+            if Instant::now() >= limit {
                 let stderr = last_lines(&process.stderr().tail);
                 let (url, waited) = (self.name(), self.target.timeouts.startup);
                 return Err(ConnectError::Deaf { server, url, waited, stderr });
@@ -165,7 +182,7 @@ async fn listens(address: &Address, way: &Way, deadline: Instant) -> bool {
 }
 
 /// Reads what a listening server prints, so that it never blocks on it; its input stays open as long.
-async fn drain(mut pipes: Pipes) {
+pub(super) async fn drain(mut pipes: Pipes) {
     let mut buffer = [0; 4096];
     while matches!(pipes.stdout.read(&mut buffer).await, Ok(count) if count > 0) {}
     // Some servers end when their input does, so it is held until nothing holds the output either.

@@ -21,14 +21,14 @@ pub(super) enum Sign {
 
 impl Connector {
     /// Asks a server of unknown era the modern question.
-    pub(super) async fn probe(&self, started: Instant) -> Result<Sign, ConnectError> {
-        let mut connection = self.channel(Version::LATEST, Style::Streamable).await?;
+    pub(super) async fn probe(&self, limit: Instant) -> Result<Sign, ConnectError> {
+        let mut connection = self.channel(Version::LATEST, Style::Streamable, limit).await?;
         let asked = connection.request("server/discover", None);
-        let deadline = Instant::now() + self.target.timeouts.probe;
+        let deadline = limit.min(Instant::now() + self.target.timeouts.probe);
         let sign = match connection.wait_for(asked, deadline).await {
-            Happening::Answered(answered) => return self.read_sign(connection, answered).await,
+            Happening::Answered(answered) => return self.read_sign(connection, answered, limit).await,
             Happening::Closed(closed) => Sign::Legacy(vec![Remark::EndedOnProbe { ending: closed.ending }]),
-            Happening::Deadline => return self.probe_slowly(connection, asked, started).await,
+            Happening::Deadline => return self.probe_slowly(connection, asked, limit).await,
         };
         connection.close(PROBE_GRACE).await;
         Ok(sign)
@@ -40,21 +40,21 @@ impl Connector {
         &self,
         mut connection: Connection,
         asked: i64,
-        started: Instant,
+        limit: Instant,
     ) -> Result<Sign, ConnectError> {
         connection.set_dialect(Dialect::new(Version::LATEST_LEGACY));
         let introduction = connection.dialect().introduction();
         connection.request("initialize", Some(&introduction));
-        let deadline = started + self.target.timeouts.startup;
-        let sign = match connection.next(deadline).await {
+        let sign = match connection.next(limit).await {
             Happening::Answered(answered) if answered.ticket == asked => {
                 let sign = sign_of(&answered.outcome);
                 connection.close(PROBE_GRACE).await;
                 // A fresh process, for this one has heard both questions.
                 return match sign {
                     Some((_, version)) => {
-                        let fresh = self.channel(version, Style::Streamable).await?;
-                        let (fresh, result) = self.ask_discover(fresh, Instant::now()).await?;
+                        let limit = self.limit_from_now();
+                        let fresh = self.channel(version, Style::Streamable, limit).await?;
+                        let (fresh, result) = self.ask_discover(fresh, limit).await?;
                         Ok(Sign::Modern(Box::new((fresh, result)), version))
                     }
                     None => Ok(Sign::Legacy(Vec::new())),
@@ -68,13 +68,18 @@ impl Connector {
         Ok(sign)
     }
 
-    async fn read_sign(&self, mut connection: Connection, answered: Answered) -> Result<Sign, ConnectError> {
+    async fn read_sign(
+        &self,
+        mut connection: Connection,
+        answered: Answered,
+        limit: Instant,
+    ) -> Result<Sign, ConnectError> {
         match (sign_of(&answered.outcome), answered.outcome) {
             (Some((Some(result), version)), _) => Ok(Sign::Modern(Box::new((connection, result)), version)),
             // Modern, but not at our first word: the version was wrong, say. The right one is tried once.
             (Some((None, version)), _) => {
                 connection.set_dialect(Dialect::new(version));
-                let (connection, result) = self.ask_discover(connection, Instant::now()).await?;
+                let (connection, result) = self.ask_discover(connection, limit).await?;
                 Ok(Sign::Modern(Box::new((connection, result)), version))
             }
             (None, Outcome::Refused { status: status @ (401 | 403), body, .. }) => {

@@ -11,20 +11,19 @@ use crate::wire::error::ConnectError;
 use crate::wire::fault::{Fault, Faults};
 use crate::wire::http::Style;
 use crate::wire::message::{Body, Content, Incoming};
-use crate::wire::sample::{last_lines, sample, shortened};
+use crate::wire::sample::{last_lines, sample};
 use crate::wire::server::Server;
+use crate::wire::shortened;
 
 impl Connector {
     pub(super) async fn discover(
         &self,
-        mut connection: Connection,
+        connection: Connection,
         version: Version,
         started: Instant,
-        deadline: Instant,
+        limit: Instant,
     ) -> Result<(Connection, Server), ConnectError> {
-        let asked = connection.request("server/discover", None);
-        let happening = connection.wait_for(asked, deadline).await;
-        let result = self.result(&mut connection, happening, "server/discover").await?;
+        let (connection, result) = self.ask_discover(connection, limit).await?;
         let server = Server::from_discover(&result, version, started.elapsed());
         Ok((connection, server))
     }
@@ -32,11 +31,10 @@ impl Connector {
     pub(super) async fn ask_discover(
         &self,
         mut connection: Connection,
-        started: Instant,
+        limit: Instant,
     ) -> Result<(Connection, Value), ConnectError> {
         let asked = connection.request("server/discover", None);
-        let deadline = started + self.target.timeouts.startup;
-        let happening = connection.wait_for(asked, deadline).await;
+        let happening = connection.wait_for(asked, limit).await;
         let result = self.result(&mut connection, happening, "server/discover").await?;
         Ok((connection, result))
     }
@@ -47,11 +45,11 @@ impl Connector {
         mut connection: Connection,
         version: Version,
         started: Instant,
+        limit: Instant,
     ) -> Result<(Connection, Server), ConnectError> {
         let introduction = connection.dialect().introduction();
         let asked = connection.request("initialize", Some(&introduction));
-        let deadline = started + self.target.timeouts.startup;
-        let happening = connection.wait_for(asked, deadline).await;
+        let happening = connection.wait_for(asked, limit).await;
         let result = self.result(&mut connection, happening, "initialize").await?;
         let offered = result.get("protocolVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
         let server = self.name();

@@ -6,6 +6,7 @@
 mod channel;
 mod era;
 mod handshake;
+mod refusal;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,13 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use wallfacer_process::{Means, StartError};
+use wallfacer_process::Means;
 
 use super::connection::{Connection, Farewell};
 use super::error::ConnectError;
 use super::http::Style;
-use super::sample::shortened;
 use super::server::{Remark, Server};
+use super::shortened;
 use crate::target::{Confine, EndpointKind, Era, Protocol, Shown, Target, Version};
 use crate::world::{Standing, World};
 use era::Sign;
@@ -104,16 +105,14 @@ impl Connector {
         self.ambient.insert(name.into(), value.into());
     }
 
-    /// Opens a connection: to a fresh process where the server is ours to start, else a new session.
+    /// Opens a connection: to a fresh process where the server is ours to start, else a new session. All of it, however
+    /// often it must be started until it is known how to speak to it, has one start-up limit. A server that does not
+    /// start in its sandbox is never started without.
     pub async fn open(&mut self) -> Result<(Connection, Server), ConnectError> {
         self.prepare().await?;
-        let mut opened = self.open_inside().await;
-        // A busy machine looks like walls that do not hold; what is possible is not given up for one bad moment.
-        if opened.as_ref().is_err_and(|error| self.may_do_without_walls(error)) {
-            opened = self.open_inside().await;
-        }
-        let (connection, mut server, style) = match opened {
-            Err(error) if self.may_do_without_walls(&error) => self.open_outside(&error).await?,
+        let limit = self.limit_from_now();
+        let (connection, mut server, style) = match self.open_within(limit).await {
+            Err(error) if self.may_be_the_sandbox(&error) => self.look_into(error, limit).await?,
             opened => opened?,
         };
         let standing = connection.standing().clone();
@@ -134,7 +133,8 @@ impl Connector {
         }
         if let Some(command) = self.target.reach.command() {
             let spec = self.spec(command);
-            self.world.fetch(&spec).await;
+            let fetched = self.world.fetch(&spec).await;
+            fetched.map_err(|why| ConnectError::Unmet { server: self.name(), why })?;
         }
         self.prepared = true;
         Ok(())
@@ -155,97 +155,76 @@ impl Connector {
         Err(ConnectError::Unmet { server: self.name(), why })
     }
 
-    fn may_do_without_walls(&self, error: &ConnectError) -> bool {
-        let by_the_walls = match error {
-            ConnectError::Start(error) => matches!(
-                error,
-                StartError::Execute { .. }
-                    | StartError::Stuck { .. }
-                    | StartError::Confine { .. }
-                    | StartError::Watch { .. }
-                    | StartError::WorkingDirectory { .. }
-                    | StartError::Setup { .. }
-            ),
-            ConnectError::Exited { .. } | ConnectError::Silent { .. } | ConnectError::Deaf { .. } => true,
-            _ => false,
-        };
-        by_the_walls && self.agreed.is_none() && self.world.has_walls() && self.world.may_do_without()
-    }
-
-    /// A server that does not work in the sandbox is no broken server, if it works without.
-    async fn open_outside(
-        &mut self,
-        error: &ConnectError,
-    ) -> Result<(Connection, Server, Style), ConnectError> {
-        let said = error.to_string();
-        let first = shortened(said.lines().next().unwrap_or_default(), WORDS);
-        let outside = self.world.without_walls(format!("it does not start in the sandbox ({first})"));
-        let inside = std::mem::replace(&mut self.world, outside);
-        let opened = self.open_inside().await;
-        if opened.is_err() {
-            self.world = inside;
-        }
-        opened
-    }
-
-    async fn open_inside(&self) -> Result<(Connection, Server, Style), ConnectError> {
+    async fn open_within(&self, limit: Instant) -> Result<(Connection, Server, Style), ConnectError> {
         Ok(match (&self.agreed, self.target.protocol) {
             (Some(agreed), _) => {
                 let Agreed { version, style, remarks, .. } = agreed.clone();
-                let (connection, mut server) = self.open_as(version, style).await?;
+                let (connection, mut server) = self.open_as(version, style, limit).await?;
                 server.remarks = remarks;
                 (connection, server, style)
             }
-            (None, Protocol::Fixed(version)) => self.open_fixed(version).await?,
-            (None, Protocol::Auto) => self.open_newest().await?,
+            (None, Protocol::Fixed(version)) => self.open_fixed(version, limit).await?,
+            (None, Protocol::Auto) => self.open_newest(limit).await?,
         })
     }
 
     /// Opens the conversation in a version and a transport that are known.
-    async fn open_as(&self, version: Version, style: Style) -> Result<(Connection, Server), ConnectError> {
+    async fn open_as(
+        &self,
+        version: Version,
+        style: Style,
+        limit: Instant,
+    ) -> Result<(Connection, Server), ConnectError> {
         let started = Instant::now();
-        let connection = self.channel(version, style).await?;
+        let connection = self.channel(version, style, limit).await?;
         match version.era() {
-            Era::Legacy => self.initialize(connection, version, started).await,
-            Era::Modern => {
-                let deadline = started + self.target.timeouts.startup;
-                self.discover(connection, version, started, deadline).await
-            }
+            Era::Legacy => self.initialize(connection, version, started, limit).await,
+            Era::Modern => self.discover(connection, version, started, limit).await,
         }
     }
 
     /// The version is the user's wish; only the HTTP transport may have to be found out.
-    async fn open_fixed(&self, version: Version) -> Result<(Connection, Server, Style), ConnectError> {
+    async fn open_fixed(
+        &self,
+        version: Version,
+        limit: Instant,
+    ) -> Result<(Connection, Server, Style), ConnectError> {
         let style = self.first_style();
-        match self.open_as(version, style).await {
+        match self.open_as(version, style, limit).await {
             Ok((connection, server)) => Ok((connection, server, style)),
             Err(error) if self.may_be_sse(&error) && version.era() == Era::Legacy => {
-                let (connection, server) =
-                    self.open_as(version, Style::LegacySse).await.map_err(|other| telling(error, other))?;
+                let opened = self.open_as(version, Style::LegacySse, limit).await;
+                let (connection, server) = opened.map_err(|other| telling(error, other))?;
                 Ok((connection, server, Style::LegacySse))
             }
             Err(error) => Err(error),
         }
     }
 
-    async fn open_newest(&self) -> Result<(Connection, Server, Style), ConnectError> {
+    async fn open_newest(&self, limit: Instant) -> Result<(Connection, Server, Style), ConnectError> {
         let style = self.first_style();
         if style == Style::LegacySse {
-            return self.open_fixed(Version::LATEST_LEGACY).await;
+            return self.open_fixed(Version::LATEST_LEGACY, limit).await;
         }
         let started = Instant::now();
-        match self.probe(started).await? {
+        match self.probe(limit).await? {
             Sign::Modern(opened, version) => {
                 let (connection, result) = *opened;
                 let server = Server::from_discover(&result, version, started.elapsed());
                 Ok((connection, server, style))
             }
             Sign::Legacy(remarks) => {
-                let (connection, mut server, style) = self.open_fixed(Version::LATEST_LEGACY).await?;
+                let limit = if has_answered(&remarks) { self.limit_from_now() } else { limit };
+                let (connection, mut server, style) = self.open_fixed(Version::LATEST_LEGACY, limit).await?;
                 server.remarks = remarks;
                 Ok((connection, server, style))
             }
         }
+    }
+
+    /// For a server that is started once more after it has answered: one that is slow to start is not silent.
+    fn limit_from_now(&self) -> Instant {
+        Instant::now() + self.target.timeouts.startup
     }
 
     fn first_style(&self) -> Style {
@@ -274,6 +253,11 @@ impl Connector {
         let command = Shown { url: None, ..self.target.shown() };
         shortened(&command.to_string(), WORDS)
     }
+}
+
+/// Whether the question for its era was answered, and not by the end of the server.
+fn has_answered(remarks: &[Remark]) -> bool {
+    !remarks.iter().any(|remark| matches!(remark, Remark::EndedOnProbe { .. }))
 }
 
 /// When the old transport fails too, the first error is the telling one, unless the second is about the stream itself.

@@ -5,6 +5,7 @@ mod asking;
 mod behaviours;
 mod flaws;
 mod greeting;
+mod hostile;
 mod http;
 mod injections;
 mod message;
@@ -35,11 +36,15 @@ const USAGE: &str = "usage: wallfacer-fixture MODE [--http | --legacy-sse] [--po
        wallfacer-fixture behaviour NAME [--fixed] …
        wallfacer-fixture injection NAME [--fixed] [--root DIRECTORY]
        wallfacer-fixture change NAME [--fixed] …
-       wallfacer-fixture rule NAME [--fixed] [--root DIRECTORY] [--script FILE] …";
+       wallfacer-fixture rule NAME [--fixed] [--root DIRECTORY] [--script FILE] …
+       wallfacer-fixture hostile [refuses | babbles | changed]";
 
 fn main() -> ExitCode {
     if process::lingers(std::env::args().nth(1).as_deref()) {
         return ExitCode::SUCCESS;
+    }
+    if std::env::args().nth(1).as_deref() == Some("hostile") {
+        return hostile::serve(std::env::args().nth(2).as_deref());
     }
     let options = match Options::parse(std::env::args().skip(1)) {
         Ok(options) => options,

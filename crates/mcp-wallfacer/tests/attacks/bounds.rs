@@ -1,0 +1,200 @@
+//! Whatever a server does, a run ends ten seconds after its budget at the latest, with a report or one plain message, and
+//! takes no more memory than a small machine has.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use wallfacer_fixtures::require;
+
+use crate::processes::{MARK, marked, wait_until};
+use crate::ways::{Way, ways};
+use crate::world::{Outcome, World};
+
+const BUDGET: Duration = Duration::from_secs(3);
+/// How much longer than its budget a run may take.
+const OVERRUN: Duration = Duration::from_secs(10);
+/// The most memory that a run may take, in KiB.
+const MEMORY: u64 = 300 << 10;
+
+/// A server in Python; what it answers is for each attack to say.
+const SERVER: &str = r#"
+import sys, json, time, os, threading
+def out(text):
+    sys.stdout.write(text + "\n"); sys.stdout.flush()
+def answer(id, result):
+    out(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}))
+TOOL = {"name": "echo", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
+CLAIMS = {"tools": {}}
+def tools(params): return {"tools": [TOOL]}
+def resources(params): return {"resources": []}
+def prompts(params): return {"prompts": []}
+def call(params): return {"content": []}
+def before(method): pass
+#ATTACK
+for line in sys.stdin:
+    try: message = json.loads(line)
+    except Exception: continue
+    if not isinstance(message, dict) or "id" not in message: continue
+    method, id, params = message.get("method"), message["id"], message.get("params") or {}
+    before(method)
+    if method == "initialize":
+        answer(id, {"protocolVersion": "2025-11-25", "capabilities": CLAIMS, "serverInfo": {"name": "greedy", "version": "1"}})
+    elif method == "tools/list": answer(id, tools(params))
+    elif method == "resources/list": answer(id, resources(params))
+    elif method == "resources/templates/list": answer(id, {"resourceTemplates": []})
+    elif method == "prompts/list": answer(id, prompts(params))
+    elif method == "tools/call": answer(id, call(params))
+    elif method == "ping": answer(id, {})
+    else: out(json.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}}))
+"#;
+
+/// Checks a server that does this, as one user; none where the machine has no Python.
+fn check(way: Way, attack: &str, flags: &[&str]) -> Option<Outcome> {
+    let python = Command::new("/usr/bin/python3").arg("--version").output().ok();
+    require("python3", python.filter(|found| found.status.success()))?;
+    let world = World::new().with("server.py", &SERVER.replace("#ATTACK", attack));
+    let server = world.here().join("server.py");
+    let budget = format!("{}s", BUDGET.as_secs());
+    let behind = ["--", "/usr/bin/python3", server.to_str().unwrap()];
+    let mut command = way.command(&world, &[&["check", "--budget", &budget], flags, &behind].concat());
+    let mark = format!("bounds-{}-{}", std::process::id(), blake(attack));
+    command.env(MARK, &mark);
+    let begun = Instant::now();
+    let child = command.spawn().unwrap();
+    let process = child.id();
+    let ended = std::thread::spawn(move || child.wait_with_output().unwrap());
+    let mut memory = 0;
+    while !ended.is_finished() {
+        memory = memory.max(peak(process));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let took = begun.elapsed();
+    let outcome = Outcome::of(&world, &command, ended.join().unwrap());
+    assert!(took <= BUDGET + OVERRUN, "{way:?} took {took:?}: {outcome}");
+    assert!(memory <= MEMORY, "{way:?} took {memory} KiB: {outcome}");
+    wait_until("everything that it started ends", || marked(&mark).is_empty());
+    Some(outcome)
+}
+
+/// One mark for each attack, so that those that run at the same time are told apart.
+fn blake(text: &str) -> u64 {
+    text.bytes().fold(14_695_981_039_346_656_037, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(1_099_511_628_211)
+    })
+}
+
+/// The most memory that a process has held at once so far.
+fn peak(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+/// As every user; none where there is no Python.
+fn check_as_all(attack: &str, flags: &[&str]) -> Vec<Outcome> {
+    ways().into_iter().filter_map(|way| check(way, attack, flags)).collect()
+}
+
+/// Was open: 50 s of 10.
+#[test]
+fn tools_that_are_listed_for_ever_do_not_hold_a_run() {
+    let attack = r#"
+def tools(params):
+    time.sleep(0.05)
+    page = int(params.get("cursor", 0)) + 1
+    return {"tools": [dict(TOOL, name="echo%d" % page)], "nextCursor": str(page)}
+"#;
+    for outcome in check_as_all(attack, &["--format", "json"]) {
+        assert!(outcome.stdout.contains("the list does not seem to end"), "{outcome}");
+    }
+}
+
+/// Was open.
+#[test]
+fn resources_and_prompts_that_are_listed_for_ever_do_not_hold_a_run() {
+    let attack = r#"
+CLAIMS = {"tools": {}, "resources": {}, "prompts": {}}
+def resources(params):
+    time.sleep(0.02)
+    page = int(params.get("cursor", 0)) + 1
+    return {"resources": [], "nextCursor": str(page)}
+def prompts(params):
+    return dict(resources(params), prompts=[])
+"#;
+    for outcome in check_as_all(attack, &[]) {
+        assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
+    }
+}
+
+/// Was open: 1.5 GB.
+#[test]
+fn two_hundred_thousand_tools_take_neither_the_memory_nor_the_time() {
+    let attack = r#"
+ALL = {"tools": [dict(TOOL, name="echo%d" % number, description="says what it is told " * 3) for number in range(200000)]}
+def tools(params): return ALL
+"#;
+    for outcome in check_as_all(attack, &["--format", "json", "--startup-timeout", "60s"]) {
+        let told = outcome.stdout.contains("only the first 2000 of 200000 tools are tested");
+        assert!(told || outcome.code == Some(3), "{outcome}");
+    }
+}
+
+/// Was open: every question costs nearly the whole limit, and none of them is a hang.
+#[test]
+fn a_server_that_takes_nearly_as_long_as_it_may_for_each_answer_does_not_hold_a_run() {
+    check_as_all("def before(method): time.sleep(4.9)", &[]);
+}
+
+#[test]
+fn a_server_that_floods_its_outputs_does_not_hold_a_run() {
+    let attack = r#"
+def flood(stream, text):
+    while True: stream.write(text)
+NOTICE = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 500}}) + "\n"
+def call(params):
+    threading.Thread(target=flood, args=(sys.stderr, "y" * 500 + "\n"), daemon=True).start()
+    threading.Thread(target=flood, args=(sys.stdout, NOTICE), daemon=True).start()
+    time.sleep(600)
+"#;
+    check_as_all(attack, &[]);
+}
+
+#[test]
+fn replies_as_large_as_can_be_do_not_hold_a_run() {
+    let attack = r#"
+LARGE = "z" * (60 << 20)
+def call(params): return {"content": [{"type": "text", "text": LARGE}]}
+"#;
+    check_as_all(attack, &["--in-flight", "2"]);
+}
+
+/// Was open: 90 s and more of 10.
+#[test]
+fn a_server_that_forks_without_end_does_not_hold_a_run() {
+    let attack = r#"
+def call(params):
+    while True:
+        try:
+            if os.fork() == 0: time.sleep(600)
+        except OSError: pass
+"#;
+    check_as_all(attack, &[]);
+}
+
+/// Was open: 64 s of 15.
+#[test]
+fn a_server_that_connects_fifteen_thousand_times_does_not_hold_a_run() {
+    let attack = r#"
+import socket
+def call(params):
+    for number in range(15000):
+        try:
+            peer = socket.socket(); peer.settimeout(0.2)
+            peer.connect(("198.51.%d.%d" % (number // 250 % 250, number % 250 + 1), 80))
+            peer.close()
+        except OSError: pass
+    return {"content": []}
+"#;
+    check_as_all(attack, &[]);
+}

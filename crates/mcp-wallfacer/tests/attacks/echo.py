@@ -1,0 +1,74 @@
+"""Repeats all it is given wherever a server has a word to say, in the way that SPELLING names."""
+import base64, html, json, os, re, sys
+from urllib.parse import quote
+
+
+def spell(text):
+    data = text.encode()
+    return {
+        "plain": lambda: text,
+        "upper": text.upper,
+        "lower": text.lower,
+        "hex": data.hex,
+        "HEX": lambda: data.hex().upper(),
+        "base64": lambda: base64.b64encode(data).decode(),
+        "basic": lambda: base64.b64encode(b"ada:" + data).decode(),
+        "shifted": lambda: base64.urlsafe_b64encode(b"it is " + data + b", no?").decode().rstrip("="),
+        "percent": lambda: quote(text, safe=""),
+        "all-percent": lambda: "".join("%%%02x" % byte for byte in data),
+        "unicode": lambda: "".join("\\u%04x" % ord(letter) for letter in text),
+        "html": lambda: html.escape(text),
+        "reversed": lambda: text[::-1],
+    }[os.environ.get("SPELLING", "plain")]()
+
+
+given = [os.environ[name] for name in ("API_TOKEN", "OUR_API_TOKEN") if name in os.environ]
+for word in sys.argv[1:]:
+    given += [part for part in [word] + re.split("[:/@?=&]+", word) if len(part) >= 8]
+said = " ".join(spell(word) for word in given)
+print("started with " + said, file=sys.stderr, flush=True)
+text = {"type": "string"}
+tools = [
+    {"name": "login", "description": said, "inputSchema": {"type": "object", "properties": {"password": text, "q": text}}},
+    {"name": "session", "inputSchema": {"type": "object"}},
+    {"name": "resume", "inputSchema": {"type": "object", "properties": {"token": text}, "required": ["token"]}},
+]
+if given:
+    tools.append({"name": "tool " + spell(given[0]), "inputSchema": {"type": "object", "properties": {"q": text}}})
+
+
+def answer(name, arguments):
+    # A token that nobody but this server knows, and that ends it.
+    own = "f00dcafe" * 4
+    if name == "session":
+        return json.dumps({"token": own})
+    if name == "resume" and arguments.get("token") == own or name != "login" and len(str(arguments.get("q", ""))) > 40:
+        print("cannot go on with " + said, file=sys.stderr, flush=True)
+        os._exit(1)
+    if name == "resume":
+        raise KeyError("there is no such token")
+    words = [spell(value) for value in arguments.values() if isinstance(value, str) and len(value) < 100]
+    return "you are " + " ".join(words) + " " + said
+
+
+for line in sys.stdin:
+    asked = json.loads(line) if line.strip().startswith("{") else {}
+    if not isinstance(asked, dict) or asked.get("id") is None:
+        continue
+    reply = {"jsonrpc": "2.0", "id": asked["id"]}
+    params = asked.get("params") or {}
+    if asked.get("method") == "initialize":
+        info = {"name": "echo " + said, "version": "1 " + said}
+        reply["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info, "instructions": said}
+    elif asked.get("method") == "tools/list":
+        reply["result"] = {"tools": tools}
+    elif asked.get("method") == "tools/call":
+        arguments = params.get("arguments")
+        try:
+            told, wrong = answer(params.get("name"), arguments if isinstance(arguments, dict) else {}), False
+        except KeyError as error:
+            told, wrong = str(error), True
+        reply["result"] = {"content": [{"type": "text", "text": told}], "isError": wrong}
+    else:
+        reply["error"] = {"code": -32601, "message": "no method for " + said}
+    print(json.dumps(reply), flush=True)

@@ -1,0 +1,316 @@
+//! Packages that act while they are fetched, before there is a sandbox for their server: each is made here, and
+//! installed from a file.
+//!
+//! What a launcher needs was once fetched outside, with all the rights of the user, and `--sandbox require` did not change
+//! that. Each test says whether it was seen to fail on that build (commit cbb80d2).
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use wallfacer_fixtures::require;
+
+use crate::ways::{Way, lower_rungs, ways};
+use crate::world::{Outcome, World};
+
+/// What a user has and nobody else is to have.
+const DIARY: &str = "dear diary, the real one";
+const TOKEN: &str = "tok-of-the-real-user";
+const SOURCE: &str = "source that was never published";
+/// What is left there has got out.
+const OUTSIDE: &str = "outside";
+
+/// A user with secrets, a project, and caches of their own.
+struct Victim {
+    world: World,
+    way: Way,
+}
+
+impl Victim {
+    fn new(way: Way) -> Self {
+        let world = World::new().with("source.txt", SOURCE);
+        let home = world.root().join("home");
+        fs::create_dir(world.root().join(OUTSIDE)).unwrap();
+        for cache in [".npm", ".cache/uv"] {
+            fs::create_dir_all(home.join(cache)).unwrap();
+            fs::write(home.join(cache).join("of-the-user"), "").unwrap();
+        }
+        fs::write(home.join("diary"), DIARY).unwrap();
+        Self { world, way }
+    }
+
+    fn home(&self) -> PathBuf {
+        self.world.root().join("home")
+    }
+
+    /// What a hostile package does wherever it comes to run, for the shell. What it finds it puts where it will stay.
+    fn evil(&self) -> String {
+        let (root, home) = (self.world.root().display(), self.home().display().to_string());
+        format!(
+            "touch {root}/{OUTSIDE}/ran {home}/ran {root}/here/ran {home}/.npm/ran {home}/.cache/uv/ran 2>/dev/null
+             for cache in \"$npm_config_cache\" \"$UV_CACHE_DIR\"; do if test -d \"$cache\"; then
+             {{ echo ran; env; cat {home}/diary {root}/here/source.txt {home}/.npm/of-the-user; }} >> \"$cache/loot\" 2>&1; fi; done"
+        )
+    }
+
+    /// A program that does all of this, and goes on as what it seems to be.
+    fn trap(&self, path: &Path, then: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("#!/bin/sh\n{}\n{then}\n", self.evil())).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn doctor(&self, flags: &[&str], command: &[&str]) -> Outcome {
+        let words: Vec<&str> =
+            ["doctor"].iter().chain(flags).chain(&["--"]).chain(command).copied().collect();
+        let mut run = self.way.command(&self.world, &words);
+        run.env("GITHUB_TOKEN", TOKEN).env("DATABASE_URL", format!("postgres://me:{TOKEN}@db/x"));
+        self.world.finish(run)
+    }
+
+    /// Nothing got out, and nothing was to be had where it ran.
+    fn is_unharmed(&self, outcome: &Outcome) {
+        let left = files(&self.world.root().join(OUTSIDE));
+        assert!(left.is_empty(), "{:?}: {left:?} outside\n{outcome}", self.way);
+        for path in ["home/ran", "here/ran", "home/.npm/ran", "home/.cache/uv/ran"] {
+            assert!(!self.world.root().join(path).exists(), "{:?}: {path} was written\n{outcome}", self.way);
+        }
+        let loot = self.loot();
+        for secret in [DIARY, TOKEN, SOURCE] {
+            assert!(!loot.contains(secret), "{:?}: {secret} in {loot}", self.way);
+        }
+    }
+
+    /// What it could put into the store.
+    fn loot(&self) -> String {
+        let fetched = files(&self.home().join(".cache/wallfacer"));
+        let loot = fetched.iter().filter(|file| file.ends_with("loot"));
+        loot.map(|file| String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned()).collect()
+    }
+}
+
+/// As everyone, with each network that goes nowhere, and both ways to ask for a sandbox.
+fn victims(mut attack: impl FnMut(&Victim, &[&str])) {
+    for way in ways() {
+        for flags in [["--net", "sink", "--sandbox", "auto"], ["--net", "deny", "--sandbox", "require"]] {
+            attack(&Victim::new(way), &flags);
+        }
+    }
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let (directories, files): (Vec<_>, Vec<_>) =
+        entries.partition(|path| path.is_dir() && !path.is_symlink());
+    files.into_iter().chain(directories.iter().flat_map(|directory| self::files(directory))).collect()
+}
+
+/// Where a program of this machine is, if it is there.
+#[allow(clippy::disallowed_methods, reason = "a test looks for the programs that it needs")]
+fn found(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|place| place.join(name)).find(|file| file.is_file());
+    require(name, found)
+}
+
+/// Packs an npm package of which `bin` says what programs it has; each is the server, and a trap.
+fn pack(victim: &Victim, manifest: &str, programs: &[&str]) {
+    let package = victim.world.root().join("pack/package");
+    let server = format!("exec {} correct", victim.way.fixture(&victim.world));
+    for name in programs {
+        victim.trap(&package.join(name), &server);
+    }
+    fs::write(package.join("package.json"), manifest).unwrap();
+    let packed = victim.world.here().join("pkg.tgz");
+    let mut tar = Command::new("tar");
+    let done = tar.arg("-czf").arg(packed).arg("-C").arg(package.parent().unwrap()).arg("package").status();
+    assert!(done.unwrap().success());
+    // Nobody is asked for anything.
+    fs::write(victim.world.here().join(".npmrc"), "registry=http://127.0.0.1:9/\n").unwrap();
+}
+
+/// Was open: the fetch executed `node`, and the package's own came first.
+#[test]
+fn a_package_whose_bin_is_called_node_runs_nothing_outside() {
+    let Some(_) = found("npx") else { return };
+    victims(|victim, flags| {
+        let bins = r#"{"pkg": "server", "node": "node", "sh": "node", "true": "node"}"#;
+        let manifest = format!(r#"{{"name": "pkg", "version": "1.0.0", "bin": {bins}}}"#);
+        pack(victim, &manifest, &["server", "node"]);
+        let outcome = victim.doctor(flags, &["npx", "-y", "./pkg.tgz"]);
+        victim.is_unharmed(&outcome);
+        assert_eq!(victim.loot(), "", "nothing of it runs at all");
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+    });
+}
+
+/// Held: scripts were not run before either.
+#[test]
+fn an_install_script_does_not_run() {
+    let Some(_) = found("npx") else { return };
+    victims(|victim, flags| {
+        let scripts =
+            r#"{"preinstall": "./trap", "install": "./trap", "postinstall": "./trap", "prepare": "./trap"}"#;
+        let manifest =
+            format!(r#"{{"name": "pkg", "version": "1.0.0", "bin": "./server", "scripts": {scripts}}}"#);
+        pack(victim, &manifest, &["server", "trap"]);
+        let outcome = victim.doctor(flags, &["npx", "-y", "./pkg.tgz"]);
+        victim.is_unharmed(&outcome);
+        assert_eq!(victim.loot(), "", "nothing of it runs at all");
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+    });
+}
+
+/// Was open: the shell of the project was executed.
+#[test]
+fn a_projects_npmrc_that_names_a_shell_runs_nothing_outside() {
+    let Some(_) = found("npx") else { return };
+    victims(|victim, flags| {
+        pack(victim, r#"{"name": "pkg", "version": "1.0.0", "bin": "./server"}"#, &["server"]);
+        let shell = victim.world.here().join("evil-shell");
+        victim.trap(&shell, "exec /bin/sh \"$@\"");
+        let settings = format!("registry=http://127.0.0.1:9/\nscript-shell={0}\ngit={0}\n", shell.display());
+        fs::write(victim.world.here().join(".npmrc"), settings).unwrap();
+        let outcome = victim.doctor(flags, &["npx", "-y", "./pkg.tgz"]);
+        victim.is_unharmed(&outcome);
+        assert_eq!(victim.loot(), "", "nothing of it runs at all");
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+    });
+}
+
+/// Makes a wheel `pkg` whose program is the fixture, with one more file in it.
+fn wheel(victim: &Victim, name: &str, text: &str) {
+    const MAKE: &str = "import sys, zipfile
+name, text, place, server = sys.argv[1:]
+about = 'pkg-1.0.dist-info/'
+files = {
+    'pkg.py': f'import os\\ndef main():\\n    os.execv({server!r}, [{server!r}, \"correct\"])\\n',
+    name: text,
+    about + 'METADATA': 'Metadata-Version: 2.1\\nName: pkg\\nVersion: 1.0\\n',
+    about + 'WHEEL': 'Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n',
+    about + 'entry_points.txt': '[console_scripts]\\npkg = pkg:main\\n',
+}
+files[about + 'RECORD'] = ''.join(f'{name},,\\n' for name in [*files, about + 'RECORD'])
+with zipfile.ZipFile(place + '/pkg-1.0-py3-none-any.whl', 'w') as wheel:
+    for name, text in files.items(): wheel.writestr(name, text)";
+    let wheels = victim.world.here().join("wheels");
+    fs::create_dir_all(&wheels).unwrap();
+    let server = victim.way.fixture(&victim.world);
+    let made =
+        Command::new("/usr/bin/python3").args(["-c", MAKE, name, text]).arg(wheels).arg(server).status();
+    assert!(made.unwrap().success());
+}
+
+/// What starts the trap from Python.
+fn python_trap(victim: &Victim) -> String {
+    let trap = victim.world.root().join("bin/trap");
+    victim.trap(&trap, "");
+    format!("import os; os.system({:?})\n", trap.to_str().unwrap())
+}
+
+/// uv and uvx, where the command finds them.
+fn uv(victim: &Victim, uv: &Path) {
+    for name in ["uv", "uvx"] {
+        symlink(uv.with_file_name(name), victim.world.root().join("bin").join(name)).unwrap();
+    }
+}
+
+const UVX: [&str; 5] = ["uvx", "--no-index", "--find-links", "wheels", "pkg"];
+
+/// Was open. uv asks the Python of an environment about itself, and with that runs what the environment starts with. So this runs,
+/// and the test shows it: where it harms nothing.
+#[test]
+fn a_wheel_with_a_pth_file_runs_nothing_outside() {
+    let Some(program) = found("uv") else { return };
+    victims(|victim, flags| {
+        uv(victim, &program);
+        wheel(victim, "pkg.pth", &python_trap(victim));
+        let outcome = victim.doctor(flags, &UVX);
+        victim.is_unharmed(&outcome);
+        assert!(victim.loot().starts_with("ran\n"), "{:?}: {outcome}", victim.loot());
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+    });
+}
+
+/// Was open: the Python of the project was executed.
+#[test]
+fn a_project_whose_environment_has_a_hostile_python_runs_nothing_outside() {
+    let Some(program) = found("uv") else { return };
+    victims(|victim, flags| {
+        uv(victim, &program);
+        wheel(victim, "harmless.txt", "");
+        let here = victim.world.here();
+        let project = "[project]\nname = \"app\"\nversion = \"1\"\ndependencies = [\"pkg\"]\n\
+                       [tool.uv]\nno-index = true\nfind-links = [\"wheels\"]\n";
+        fs::write(here.join("pyproject.toml"), project).unwrap();
+        victim.trap(&here.join(".venv/bin/python"), "exec \"${0%/*}/real\" \"$@\"");
+        symlink("/usr/bin/python3", here.join(".venv/bin/real")).unwrap();
+        symlink("python", here.join(".venv/bin/python3")).unwrap();
+        fs::write(here.join(".venv/pyvenv.cfg"), "home = /usr/bin\n").unwrap();
+        let outcome = victim.doctor(flags, &["uv", "run", "pkg"]);
+        victim.is_unharmed(&outcome);
+        assert_eq!(victim.loot(), "", "nothing of it runs at all");
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+    });
+}
+
+/// The launcher itself stands for whatever comes to run while it fetches.
+fn hostile_launcher(victim: &Victim) {
+    let server = victim.way.fixture(&victim.world);
+    let fetch = "mkdir -p \"$npm_config_cache\"";
+    let script = format!(
+        "case \"$*\" in *'-c :') {fetch}; {};; *) echo server >> \"$npm_config_cache/loot\"; exec {server} correct;; esac",
+        victim.evil()
+    );
+    let npx = victim.world.root().join("bin/npx");
+    fs::write(&npx, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&npx, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// New: that build fetched with other arguments, so that nothing hostile ran there. Seen to fail without the jail, with more
+/// of the machine to be seen in it, and with the secret variables in it.
+#[test]
+fn what_runs_while_it_is_fetched_finds_no_secret_and_changes_nothing_but_its_own_store() {
+    victims(|victim, flags| {
+        hostile_launcher(victim);
+        for version in ["pkg@1", "pkg@2"] {
+            let outcome = victim.doctor(flags, &["npx", "-y", version]);
+            victim.is_unharmed(&outcome);
+            assert_eq!(outcome.code, Some(0), "{outcome}");
+        }
+        // Each has a store of its own, which its server cannot change.
+        assert_eq!(victim.loot().matches("ran\n").count(), 2, "{}", victim.loot());
+        assert!(!victim.loot().contains("server\n"), "{}", victim.loot());
+        let own = [".npm/of-the-user", ".cache/uv/of-the-user"];
+        assert!(own.iter().all(|file| victim.home().join(file).exists()));
+    });
+}
+
+/// New, and no attack: what was named is given, because the user said so.
+#[test]
+fn a_secret_that_was_named_for_the_server_is_there_for_the_fetch() {
+    let victim = Victim::new(ways()[0]);
+    hostile_launcher(&victim);
+    let outcome = victim.doctor(&["--env", "NPM_TOKEN=named-on-purpose"], &["npx", "-y", "pkg"]);
+    victim.is_unharmed(&outcome);
+    assert!(victim.loot().contains("NPM_TOKEN=named-on-purpose"), "{}", victim.loot());
+}
+
+/// Exit 3 held; that the report says so is new. Where nothing confines, nothing is fetched that must be confined; and where it need not be, the report says so.
+#[test]
+fn nothing_is_fetched_without_confinement_where_it_is_required() {
+    for (lacks, way) in lower_rungs() {
+        let victim = Victim::new(way);
+        hostile_launcher(&victim);
+        let outcome = victim.doctor(&["--sandbox", "require"], &["npx", "-y", "pkg"]);
+        if lacks.contains("landlock") {
+            assert_eq!((outcome.code, victim.loot().as_str()), (Some(3), ""), "{outcome}");
+            victim.is_unharmed(&outcome);
+            let outcome = victim.doctor(&["--sandbox", "auto"], &["npx", "-y", "pkg"]);
+            assert!(outcome.stdout.contains("was fetched without confinement"), "{outcome}");
+        } else {
+            victim.is_unharmed(&outcome);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! A server whose every text acts where it is printed as it is: nothing of it does, whatever the command and the form.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+use wallfacer_fixtures::{HOSTILE_TEXTS, acting, require};
+
+use crate::world::{Outcome, World, fixture};
+
+/// One command, what of the hostile texts its report must show so that the test proves something, and the form of it.
+struct Step {
+    typed: &'static str,
+    shows: &'static [&'static str],
+    form: Form,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Text,
+    Json,
+    Sarif,
+}
+
+const fn text(typed: &'static str, shows: &'static [&'static str]) -> Step {
+    Step { typed, shows, form: Form::Text }
+}
+
+const fn json(typed: &'static str, shows: &'static [&'static str]) -> Step {
+    Step { typed, shows, form: Form::Json }
+}
+
+const fn sarif(typed: &'static str) -> Step {
+    Step { typed, shows: &["owned", "evil.test"], form: Form::Sarif }
+}
+
+/// Every command that shows what a server said. The later ones read what the earlier ones left on disk.
+const STEPS: &[Step] = &[
+    text("doctor -- hostile", &["owned", "add-mask::forged"]),
+    json("doctor --format json -- hostile", &["owned", "forged"]),
+    text("doctor -- hostile refuses", &["owned"]),
+    text("doctor -- hostile babbles", &["forged"]),
+    json("fuzz --dry-run --format json --iterations 3 -- hostile", &["owned"]),
+    text("fuzz --dry-run --iterations 3 -- hostile", &["owned", "forged"]),
+    text(
+        "fuzz --iterations 3 --budget 20s --corpus-feedback --events events.jsonl -- hostile",
+        &["owned", "forged"],
+    ),
+    json("fuzz --iterations 3 --budget 20s --format json -- hostile", &["owned", "forged"]),
+    sarif("fuzz --iterations 3 --budget 20s --format sarif -- hostile"),
+    text("fuzz --iterations 3 --budget 20s -o report.txt -- hostile", &[]),
+    text("fuzz --iterations 3 --budget 20s --format json -o report.json -- hostile", &[]),
+    text("fuzz --iterations 3 --budget 20s --format sarif -o report.sarif.json -- hostile", &[]),
+    text("behave --calls 2 --budget 20s --out-dir kept --show-noise -- hostile", &["owned", "forged"]),
+    json("behave --calls 2 --budget 20s --format json -- hostile", &["owned", "forged"]),
+    text("lock --calls 2 -- hostile", &[]),
+    text("lock --calls 2 --check -- hostile changed", &["owned", "forged"]),
+    json("lock --calls 2 --check --format json -- hostile changed", &["owned", "forged"]),
+    text("behave --calls 2 --budget 20s -- hostile changed", &["owned", "forged"]),
+    text("differential --learn --iterations 3 -- hostile", &["owned", "forged"]),
+    text("differential --iterations 3 --budget 20s -- hostile", &["forged"]),
+    text("property --pack-all --budget 20s -- hostile", &["owned"]),
+    sarif("property --pack-all --budget 20s --format sarif -- hostile"),
+    text("suggest -- hostile", &["owned"]),
+    text("suggest --format toml -- hostile", &["owned"]),
+    json("suggest --format json -- hostile", &["owned"]),
+    text("suggest --write -- hostile", &["owned"]),
+    text("coverage -- hostile", &["owned", "forged"]),
+    json("coverage --format json -- hostile", &["owned", "forged"]),
+    text("ci --iterations 2 --budget 15s --accept because -- hostile", &["owned"]),
+    text("ci --iterations 2 --budget 15s -- hostile", &["owned"]),
+    text("corpus list", &["owned", "forged"]),
+    json("corpus list --format json", &["owned", "forged"]),
+    text("corpus replay --all", &["owned", "forged"]),
+    json("corpus replay --all --format json", &["owned", "forged"]),
+    text("diff nothing .wallfacer/corpus", &["owned", "forged"]),
+    json("diff nothing .wallfacer/corpus --format json", &["owned", "forged"]),
+    text("pack list", &[]),
+];
+
+/// Was open: the progress line, `replay --show-payload`, `suggest`, `lock --check` and JSON documents let characters
+/// through; lines could begin with `::`, and SARIF kept links.
+#[test]
+fn nothing_that_a_server_says_acts_in_any_output() {
+    let world = World::new();
+    fs::create_dir(world.here().join("nothing")).unwrap();
+    let mut faults = Vec::new();
+    for step in STEPS {
+        let outcome = run(&world, step.typed);
+        faults.extend(faults_of(step, &outcome));
+    }
+    for file in world.files().iter().filter(|file| file.starts_with(".wallfacer/corpus/")) {
+        let id = file.rsplit('/').next().unwrap().trim_end_matches(".json");
+        for (typed, form) in [
+            (format!("corpus show {id}"), Form::Text),
+            (format!("corpus show {id} --format json"), Form::Json),
+        ] {
+            let outcome = run(&world, &typed);
+            faults.extend(faults_in(&typed, form, &outcome));
+        }
+    }
+    for id in one_of_each_kind(&world) {
+        for (typed, form) in [
+            (format!("replay {id} --show-payload"), Form::Text),
+            (format!("replay {id} --show-payload --format json"), Form::Json),
+            (format!("corpus minimize {id} --budget 3s"), Form::Text),
+        ] {
+            let outcome = run(&world, &typed);
+            faults.extend(faults_in(&typed, form, &outcome));
+        }
+    }
+    let files = world.files();
+    for wanted in [
+        "events.jsonl",
+        "report.txt",
+        "report.sarif.json",
+        "kept/trace.jsonl",
+        "kept/manifest.json",
+        "wallfacer.lock",
+        "wallfacer-schemas.json",
+        "wallfacer-baseline.toml",
+        "wallfacer.toml",
+    ] {
+        assert!(files.contains(wanted), "{wanted} was not written: {files:?}");
+    }
+    assert!(files.iter().any(|file| file.starts_with(".wallfacer/inputs/")), "{files:?}");
+    for file in &files {
+        let text = world.read(file);
+        faults.extend(acting(&text).into_iter().map(|fault| format!("the file {file}: {fault}")));
+        if file.ends_with(".json") {
+            faults.extend(serde_json::from_str::<Value>(&text).err().map(|error| format!("{file}: {error}")));
+        }
+        if file.ends_with(".jsonl") {
+            let wrong = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).err());
+            faults.extend(wrong.map(|error| format!("{file}: {error}")));
+        }
+    }
+    let shown: Vec<&String> = faults.iter().take(30).collect();
+    assert!(faults.is_empty(), "{} faults, the first: {shown:#?}", faults.len());
+}
+
+/// Held before, and does now that documents are escaped.
+#[test]
+fn a_document_says_exactly_what_the_server_said() {
+    let document = run(&World::new(), "doctor --format json -- hostile").json();
+    let tools = document["catalogue"]["tools"]["entries"].as_array().unwrap();
+    for (number, (what, text)) in HOSTILE_TEXTS.iter().enumerate() {
+        assert_eq!(tools[number]["title"], *text, "{what}");
+        assert_eq!(tools[number]["name"], format!("{text}{number}"), "{what}");
+    }
+}
+
+/// Held.
+#[test]
+fn names_of_tools_are_harmless_as_names_of_files() {
+    let world = World::new();
+    run(&world, "fuzz --iterations 3 --budget 20s --corpus-feedback -- hostile");
+    let files = world.files();
+    assert!(files.iter().filter(|file| file.starts_with(".wallfacer/")).count() > 10, "{files:?}");
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-~/".contains(letter);
+    let odd: Vec<&String> =
+        files.iter().filter(|file| !file.chars().all(plain) || file.contains("..")).collect();
+    assert_eq!(odd, [""; 0]);
+}
+
+/// Was open: the line on a terminal that tells what goes on had the names of tools as they are.
+#[test]
+fn nothing_that_a_server_says_acts_on_a_terminal() {
+    let found = Command::new("script").arg("--version").output().ok().filter(|done| done.status.success());
+    if require("script (util-linux)", found).is_none() {
+        return;
+    }
+    let world = World::new();
+    let words = words("fuzz --iterations 3 --budget 20s -- hostile");
+    let plain = world.command(&words);
+    let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap());
+    let line: Vec<String> = [plain.get_program()].into_iter().chain(plain.get_args()).map(quoted).collect();
+    let mut command = Command::new("script");
+    command.args(["-q", "-e", "-c", &line.join(" "), "/dev/null"]).current_dir(world.here()).env_clear();
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("TERM", "xterm");
+    command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+    let shown = world.finish(command).stdout;
+    assert!(shown.contains("crash in ") && shown.contains("owned") && shown.contains("FAILED"), "{shown}");
+    // What moves the line and what colours the report is ours.
+    let ours = [
+        "\r",
+        "\u{1b}[2K",
+        "\u{1b}[1A",
+        "\u{1b}[1B",
+        "\u{1b}[0m",
+        "\u{1b}[1m",
+        "\u{1b}[2m",
+        "\u{1b}[1;31m",
+        "\u{1b}[1;32m",
+        "\u{1b}[1;33m",
+    ];
+    let rest = ours.iter().fold(shown, |shown, sequence| shown.replace(sequence, ""));
+    assert_eq!(acting(&rest), [""; 0]);
+}
+
+fn words(typed: &str) -> Vec<String> {
+    let (before, server) =
+        typed.split_once(" -- ").map_or((typed, None), |(before, server)| (before, Some(server)));
+    let mut words: Vec<String> = before.split(' ').map(str::to_owned).collect();
+    if let Some(server) = server {
+        words.extend(["--".to_owned(), fixture()]);
+        words.extend(server.split(' ').map(str::to_owned));
+    }
+    words
+}
+
+fn run(world: &World, typed: &str) -> Outcome {
+    world.run(&words(typed))
+}
+
+fn faults_of(step: &Step, outcome: &Outcome) -> Vec<String> {
+    let said = format!("{}{}", outcome.stdout, outcome.stderr);
+    for wanted in step.shows {
+        assert!(said.contains(wanted), "{}: nothing of the server's is in {outcome}", step.typed);
+    }
+    assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
+    faults_in(step.typed, step.form, outcome)
+}
+
+fn faults_in(typed: &str, form: Form, outcome: &Outcome) -> Vec<String> {
+    let streams = [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)];
+    let of_stream = |(name, text): (&str, &String)| {
+        let name = name.to_owned();
+        acting(text).into_iter().map(move |fault| format!("{name}: {fault}"))
+    };
+    let mut faults: Vec<String> = streams.into_iter().flat_map(of_stream).collect();
+    match serde_json::from_str::<Value>(&outcome.stdout) {
+        Ok(document) if form == Form::Sarif => rendered(&document, &mut faults),
+        Err(error) if form != Form::Text => faults.push(error.to_string()),
+        _ => {}
+    }
+    faults.into_iter().map(|fault| format!("{typed}: {fault}")).collect()
+}
+
+/// What of a SARIF document would be a link, a picture or a tag where its texts are rendered as Markdown.
+fn rendered(value: &Value, faults: &mut Vec<String>) {
+    match value {
+        Value::String(text) => {
+            let acts = ["](", "][", "<img"].iter().filter(|mark| text.contains(**mark));
+            faults.extend(acts.map(|mark| format!("{mark} in {text:?}")));
+        }
+        Value::Array(items) => items.iter().for_each(|item| rendered(item, faults)),
+        Value::Object(members) => members.values().for_each(|member| rendered(member, faults)),
+        _ => {}
+    }
+}
+
+/// A stored finding of each kind.
+fn one_of_each_kind(world: &World) -> Vec<String> {
+    let document = run(world, "corpus list --format json").json();
+    let mut kinds = std::collections::BTreeMap::new();
+    for finding in document["findings"].as_array().unwrap() {
+        let kind = finding["kind"]["type"].as_str().unwrap().to_owned();
+        kinds.insert(kind, finding["id"].as_str().unwrap().to_owned());
+    }
+    assert!(kinds.len() > 3, "{kinds:?}");
+    kinds.into_values().collect()
+}

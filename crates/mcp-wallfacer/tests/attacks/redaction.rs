@@ -1,0 +1,370 @@
+//! Secrets that a server or a rule repeats: none of them is in anything that a run prints or keeps, whatever it is
+//! written like.
+
+use std::process::{Command, Stdio};
+
+use wallfacer_fixtures::require;
+
+use crate::world::{Outcome, World};
+
+/// Repeats all it is given.
+const ECHO: &str = include_str!("echo.py");
+
+/// Every way in which the server can write a word.
+const SPELLINGS: [&str; 13] = [
+    "plain",
+    "upper",
+    "lower",
+    "hex",
+    "HEX",
+    "base64",
+    "basic",
+    "shifted",
+    "percent",
+    "all-percent",
+    "unicode",
+    "html",
+    "reversed",
+];
+
+/// What the test itself wrote, and may hold the secret.
+const INPUTS: [&str; 4] = ["echo.py", "rules.yaml", "wallfacer.toml", "packs/mine.yaml"];
+
+const RULES: &str = "version: 4
+metadata:
+  parameters:
+    word: { description: A word., type: string, default: WORD }
+invariants:
+  - name: login.refuses
+    tool: login
+    fixed: { password: \"{{word}}\", q: x }
+    assert: [{ kind: equals, lhs: $.response.isError, rhs: true }]
+";
+
+/// With rules that hold this word.
+fn rules(word: &str) -> String {
+    RULES.replace("WORD", &serde_json::Value::from(word).to_string())
+}
+
+/// A world with the server, where there is a Python.
+fn world() -> Option<World> {
+    let mut python = Command::new("python3");
+    python.env("PATH", crate::world::SYSTEM_PATH).arg("--version").stdout(Stdio::null());
+    require("python3", python.status().ok().filter(|status| status.success()))?;
+    Some(World::new().with("echo.py", ECHO))
+}
+
+fn run(world: &World, variables: &[(&str, &str)], args: &[&str]) -> Outcome {
+    let mut command = world.command(args);
+    command.envs(variables.iter().copied());
+    world.finish(command)
+}
+
+/// How base64 writes some bytes that stand `before` bytes behind the beginning of a group, as far as it depends on them.
+fn base64(secret: &[u8], before: usize) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bytes = [&vec![0; before][..], secret].concat();
+    let bit = |at: usize| (bytes[at / 8] >> (7 - at % 8)) & 1;
+    let letter =
+        |at: usize| LETTERS[(0..6).fold(0, |value, bit_of| value << 1 | bit(at * 6 + bit_of)) as usize];
+    let (first, last) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+    (first..last).map(|at| char::from(letter(at))).collect()
+}
+
+/// Every form of a secret that must not be seen, in small letters.
+fn forms(secret: &str) -> Vec<String> {
+    let each = |form: &dyn Fn(u8) -> String| secret.bytes().map(form).collect::<String>();
+    let mut forms = vec![
+        secret.to_owned(),
+        secret.chars().rev().collect(),
+        each(&|byte| format!("{byte:02x}")),
+        each(&|byte| format!("%{byte:02x}")),
+        each(&|byte| match byte.is_ascii_alphanumeric() || b"_.-~".contains(&byte) {
+            true => char::from(byte).to_string(),
+            false => format!("%{byte:02x}"),
+        }),
+        each(&|byte| format!("\\u{byte:04x}")),
+        each(&|byte| format!("\\\\u{byte:04x}")),
+        secret.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;"),
+        serde_json::Value::from(secret).to_string().trim_matches('"').to_owned(),
+    ];
+    for before in 0..3 {
+        let standard = base64(secret.as_bytes(), before);
+        forms.push(standard.replace('+', "-").replace('/', "_"));
+        forms.push(standard);
+    }
+    forms.into_iter().map(|form| form.to_lowercase()).collect()
+}
+
+/// Sees that a secret is in no stream and no file of a run.
+fn assert_gone(world: &World, outcome: &Outcome, secret: &str) {
+    let forms = forms(secret);
+    let files = world.files().into_iter().filter(|file| !INPUTS.contains(&file.as_str()));
+    let kept: Vec<(String, String)> =
+        files.map(|file| (world.read(&file), file)).map(|(text, file)| (file, text)).collect();
+    let streams = [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)];
+    let streams = streams.map(|(name, text)| (name.to_owned(), text.clone()));
+    for (place, text) in kept.into_iter().chain(streams) {
+        let small = format!("{place}\n{text}").to_lowercase();
+        for form in &forms {
+            let near = small.find(form.as_str()).map(|at| {
+                let letters: Vec<char> = small[..at].chars().rev().take(80).collect();
+                letters.into_iter().rev().collect::<String>() + form
+            });
+            assert!(near.is_none(), "`{secret}` is told as `{form}` in {place}, after {near:?}\n{outcome}");
+        }
+    }
+}
+
+fn first_finding(outcome: &Outcome, kind: &str) -> serde_json::Value {
+    let document = outcome.json();
+    let mut findings = document["findings"].as_array().unwrap().iter();
+    findings
+        .find(|finding| finding["kind"]["type"] == kind)
+        .unwrap_or_else(|| panic!("no {kind}: {outcome}"))
+        .clone()
+}
+
+/// Was open: the rule's text and the call were stored with the password.
+#[test]
+fn a_password_in_a_rule_is_not_kept_and_a_replay_asks_for_it() {
+    let Some(world) = world() else { return };
+    let secret = "correct-horse-battery";
+    let world = world.with("rules.yaml", &rules(secret));
+    let args =
+        ["property", "rules.yaml", "--format", "json", "--events", "events", "--", "python3", "echo.py"];
+    let found = run(&world, &[], &args);
+    assert_eq!(found.code, Some(1), "{found}");
+    assert_gone(&world, &found, secret);
+    let finding = first_finding(&found, "property_failure");
+    let arguments = &finding["repro"]["replayable"]["case"]["steps"][0]["call"]["params"]["arguments"];
+    assert_eq!(arguments["password"], "<redacted:PASSWORD>", "{found}");
+    assert_eq!(arguments["q"], "x", "what is no secret stays");
+    let id = finding["id"].as_str().unwrap();
+    let again = run(&world, &[], &["replay", id, "--show-payload"]);
+    assert_eq!(again.code, Some(3), "{again}");
+    assert!(again.stdout.contains("NOT REPLAYABLE"), "{again}");
+    assert!(again.stdout.contains("WALLFACER_REPLAY_PASSWORD"), "{again}");
+    let variables = [("WALLFACER_REPLAY_PASSWORD", secret)];
+    let again = run(&world, &variables, &["replay", id, "--show-payload", "--events", "again"]);
+    assert!(again.stdout.contains("STILL FAILS"), "{again}");
+    assert_gone(&world, &again, secret);
+    let smaller = run(&world, &variables, &["corpus", "minimize", id, "--budget", "5s"]);
+    assert_gone(&world, &smaller, secret);
+    let again = run(&world, &variables, &["replay", id]);
+    assert!(again.stdout.contains("STILL FAILS"), "it is asked for by the same name: {again}");
+}
+
+/// Was open: a parameter went the same way as a value that stands in the rule.
+#[test]
+fn a_secret_parameter_is_not_kept_however_it_is_given() {
+    let secret = "kept-in-a-parameter-1";
+    for (file, config, flags) in [
+        ("rules.yaml", String::new(), vec!["rules.yaml", "--param", "word=kept-in-a-parameter-1"]),
+        ("packs/mine.yaml", String::new(), vec!["--pack", "mine", "--param", "word=kept-in-a-parameter-1"]),
+        ("packs/mine.yaml", format!("[packs.mine]\nword = \"{secret}\"\n"), vec!["--pack", "mine"]),
+    ] {
+        let Some(world) = world() else { return };
+        let world = world.with(file, &rules("x")).with("wallfacer.toml", &config);
+        for format in ["human", "sarif", "json"] {
+            let args = [&["property"], &flags[..], &["--format", format, "--events", "events"]].concat();
+            let found = run(&world, &[], &[&args[..], &["--", "python3", "echo.py"]].concat());
+            assert_eq!(found.code, Some(1), "{found}");
+            assert_gone(&world, &found, secret);
+        }
+        let shown = run(&world, &[], &["pack", "params", "mine"]);
+        assert_gone(&world, &shown, secret);
+    }
+}
+
+/// Was open: what a server returns as a token was stored as the argument of the next call.
+#[test]
+fn a_token_that_the_server_returned_is_not_kept() {
+    let Some(world) = world() else { return };
+    let token = "f00dcafe".repeat(4);
+    let args = ["fuzz", "--iterations", "40", "--format", "json", "--events", "events", "--corpus-feedback"];
+    let found = run(&world, &[], &[&args[..], &["--", "python3", "echo.py"]].concat());
+    assert_gone(&world, &found, &token);
+    let finding = first_finding(&found, "crash");
+    let arguments = &finding["repro"]["replayable"]["case"]["steps"][0]["call"]["params"]["arguments"];
+    assert_eq!(arguments["token"], "<redacted:TOKEN>", "{found}");
+    let id = finding["id"].as_str().unwrap();
+    let again = run(&world, &[], &["replay", id]);
+    assert!(again.stdout.contains("WALLFACER_REPLAY_TOKEN"), "{again}");
+    let again = run(&world, &[("WALLFACER_REPLAY_TOKEN", &token)], &["replay", id]);
+    assert!(again.stdout.contains("STILL FAILS"), "{again}");
+}
+
+/// Was open: the calls of a sequence were stored with what earlier answers put into them.
+#[test]
+fn a_token_that_goes_through_a_sequence_is_not_kept_and_not_needed_again() {
+    let Some(world) = world() else { return };
+    let sequence = "version: 4
+sequences:
+  - name: session.is_one
+    steps:
+      - { call: session, with: {}, bind: opened }
+      - { call: login, with: { password: \"{{steps.opened.response.content[0].text}}\" }, expect: error }
+";
+    let world = world.with("rules.yaml", sequence);
+    let args =
+        ["property", "rules.yaml", "--format", "json", "--events", "events", "--", "python3", "echo.py"];
+    let found = run(&world, &[], &args);
+    assert_eq!(found.code, Some(1), "{found}");
+    assert_gone(&world, &found, &"f00dcafe".repeat(4));
+    let finding = first_finding(&found, "sequence_failure");
+    let again = run(&world, &[], &["replay", finding["id"].as_str().unwrap()]);
+    assert!(again.stdout.contains("STILL FAILS"), "{again}");
+}
+
+/// Was open: a secret without a flag before it was in the event log and in the report, and a replay line repeated it.
+#[test]
+fn a_secret_among_the_arguments_is_not_told_and_a_replay_asks_for_it() {
+    for (argument, secret, variable) in [
+        ("sk-live-Zx9Kq2Lm4Np8Rt6V", "sk-live-Zx9Kq2Lm4Np8Rt6V", "WALLFACER_REPLAY_ARGUMENT"),
+        ("9f86d081884c7d659a2feaa0c55ad015", "9f86d081884c7d659a2feaa0c55ad015", "WALLFACER_REPLAY_ARGUMENT"),
+        ("postgres://ada:pass-phrase-77@db.invalid/x", "pass-phrase-77", "WALLFACER_REPLAY_URL_PASSWORD"),
+        ("host=db password=pass-phrase-77 user=ada", "pass-phrase-77", "WALLFACER_REPLAY_"),
+    ] {
+        let Some(world) = world() else { return };
+        let world = world.with("rules.yaml", &rules("x-y-z-x-y-z"));
+        for format in ["human", "sarif", "json"] {
+            let args = ["property", "rules.yaml", "--format", format, "--events", "events", "-o", "report"];
+            let found = run(&world, &[], &[&args[..], &["--", "python3", "echo.py", argument]].concat());
+            assert_eq!(found.code, Some(1), "{found}");
+            assert_gone(&world, &found, secret);
+        }
+        let report: serde_json::Value = serde_json::from_str(&world.read("report")).unwrap();
+        let again = run(&world, &[], &["replay", report["findings"][0]["id"].as_str().unwrap()]);
+        assert_eq!(again.code, Some(3), "{again}");
+        assert!(again.stdout.contains(variable), "{again}");
+    }
+}
+
+/// Held: what we made ourselves is shown and runs again, whatever the name that it stands under.
+#[test]
+fn a_value_of_our_own_stays_in_sight_under_the_name_of_a_secret() {
+    let Some(world) = world() else { return };
+    let rule = "version: 4
+invariants:
+  - name: login.refuses
+    tool: login
+    input: schema_valid
+    cases: 3
+    assert: [{ kind: equals, lhs: $.response.isError, rhs: true }]
+";
+    let world = world.with("rules.yaml", rule);
+    let found = run(&world, &[], &["property", "rules.yaml", "--format", "json", "--", "python3", "echo.py"]);
+    let finding = first_finding(&found, "property_failure");
+    assert!(!finding["repro"].to_string().contains("redacted"), "{found}");
+    let again = run(&world, &[], &["replay", finding["id"].as_str().unwrap()]);
+    assert!(again.stdout.contains("STILL FAILS"), "{again}");
+}
+
+/// Numbers that look random and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % most as u64) as usize
+    }
+
+    fn word(&mut self, letters: &str, least: usize) -> String {
+        let length = least + self.below(24);
+        (0..length).map(|_| char::from(letters.as_bytes()[self.below(letters.len())])).collect()
+    }
+}
+
+const ALPHABETS: [&str; 4] = [
+    "abcdefghijklmnopqrstuvwxyz",
+    "ABCDEFGHJKLMNPQRSTUVWXYZ23456789",
+    "0123456789abcdef",
+    "aZ3-_.~+/=%&<;:@?#",
+];
+
+/// Was open: hexadecimal, base64 with a name before it, other letter case, backwards, and every escape but JSON's.
+///
+/// A random secret in each place that can hold one, told by the server in a random way, and searched for in all that
+/// runs of all kinds leave behind.
+#[test]
+fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
+    let mut dice = Dice(20_261_117);
+    let mut untold: Vec<&str> = SPELLINGS.to_vec();
+    for place in ["variable", "inherited", "flag", "word", "url", "config", "rule", "parameter"] {
+        let Some(world) = world() else { return };
+        let alphabet = ALPHABETS[dice.below(ALPHABETS.len())];
+        let secret = match place {
+            // By its form alone, only such a word is known as a secret.
+            "word" => format!("ghp_{}", dice.word(ALPHABETS[1], 20)),
+            "url" => dice.word(ALPHABETS[2], 12),
+            _ => format!("s{}e", dice.word(alphabet, 8)),
+        };
+        let mut flags: Vec<String> = Vec::new();
+        let mut words: Vec<String> = Vec::new();
+        let mut variables: Vec<(String, String)> = Vec::new();
+        let mut world =
+            world.with("rules.yaml", &rules(if place == "rule" { &secret } else { "just-a-word" }));
+        match place {
+            "variable" => flags.extend(["--env".to_owned(), format!("API_TOKEN={secret}")]),
+            "inherited" => variables.push(("OUR_API_TOKEN".to_owned(), secret.clone())),
+            "flag" => words.extend(["--api-key".to_owned(), secret.clone()]),
+            "word" => words.push(secret.clone()),
+            "url" => words.push(format!("https://ada:{secret}@db.invalid/x")),
+            "config" => {
+                let value = serde_json::Value::from(secret.as_str());
+                let spelling = "${SPELLING}";
+                world = world.with(
+                    "wallfacer.toml",
+                    &format!("[target]\ncommand = \"python3\"\nargs = [\"echo.py\"]\nenv = {{ API_TOKEN = {value}, SPELLING = \"{spelling}\" }}\n"),
+                );
+            }
+            _ => {}
+        }
+        let parameter = ["--param".to_owned(), format!("word={secret}")];
+        let parameter = if place == "parameter" { &parameter[..] } else { &[] };
+        for (number, (command, format)) in [
+            ("doctor", "human"),
+            ("doctor", "json"),
+            ("check", "human"),
+            ("fuzz", "json"),
+            ("property", "sarif"),
+            ("property", "human"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let spelling = untold.pop().unwrap_or(SPELLINGS[dice.below(SPELLINGS.len())]);
+            let mut args: Vec<String> = vec![command.to_owned()];
+            match command {
+                "check" => args.extend(["--budget", "3s"].map(str::to_owned)),
+                "fuzz" => args
+                    .extend(["--iterations", "12", "--budget", "3s", "--corpus-feedback"].map(str::to_owned)),
+                "property" => {
+                    args.push("rules.yaml".to_owned());
+                    args.extend_from_slice(parameter);
+                }
+                _ => {}
+            }
+            args.extend(["--format", format, "--events", "events"].map(str::to_owned));
+            if number % 2 == 1 {
+                args.extend(["-o", "report"].map(str::to_owned));
+            }
+            args.extend_from_slice(&flags);
+            if place != "config" {
+                args.extend(["--env".to_owned(), format!("SPELLING={spelling}")]);
+                args.extend(["--", "python3", "echo.py"].map(str::to_owned));
+                args.extend_from_slice(&words);
+            }
+            let mut given: Vec<(&str, &str)> =
+                variables.iter().map(|(name, value)| (&**name, &**value)).collect();
+            given.push(("SPELLING", spelling));
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let outcome = run(&world, &given, &args);
+            assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{place}, {spelling}: {outcome}");
+            assert_gone(&world, &outcome, &secret);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Tells a session that it has to end now, from outside: somebody interrupts it, or it takes longer than it may.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+/// Held by a session and by whoever may end it. What has been told once stays so.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    told: Arc<watch::Sender<Option<Reason>>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// By a signal.
+    Interrupted,
+    /// The session went on beyond its budget.
+    Overdue,
+}
+
+/// Work that was broken off because it was told to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the run was told to end before the server could be tested")]
+pub struct Stopped;
+
+impl Stop {
+    /// The first reason counts.
+    pub fn tell(&self, reason: Reason) {
+        self.told.send_if_modified(|told| {
+            let first = told.is_none();
+            *told = told.or(Some(reason));
+            first
+        });
+    }
+
+    pub fn reason(&self) -> Option<Reason> {
+        *self.told.borrow()
+    }
+
+    pub fn is_told(&self) -> bool {
+        self.reason().is_some()
+    }
+
+    /// Why something was left undone, given that the time was up.
+    pub fn why(&self) -> &'static str {
+        match self.reason() {
+            Some(Reason::Interrupted) => "the run was interrupted",
+            Some(Reason::Overdue) | None => "the budget was used up",
+        }
+    }
+
+    /// Does some work, unless it is told to end before that is done. What is broken off has no result: a server that
+    /// did not answer in time is not to be taken for one that hangs.
+    pub async fn unless<W: Future>(&self, work: W) -> Result<W::Output, Stopped> {
+        let mut told = self.told.subscribe();
+        tokio::select! {
+            biased;
+            _ = told.wait_for(Option::is_some) => Err(Stopped),
+            done = work => Ok(done),
+        }
+    }
+}
+
+impl Default for Stop {
+    fn default() -> Stop {
+        Stop { told: Arc::new(watch::Sender::new(None)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_would_never_end_is_broken_off() {
+        let stop = Stop::default();
+        assert_eq!(stop.unless(async { 7 }).await, Ok(7));
+        let other = stop.clone();
+        let (broken_off, ()) = tokio::join!(stop.unless(std::future::pending::<()>()), async {
+            other.tell(Reason::Interrupted);
+        });
+        assert_eq!(broken_off, Err(Stopped));
+        assert_eq!(stop.unless(async { 7 }).await, Err(Stopped), "nothing is begun any more");
+    }
+
+    #[test]
+    fn the_first_reason_counts() {
+        let stop = Stop::default();
+        stop.tell(Reason::Overdue);
+        stop.tell(Reason::Interrupted);
+        assert_eq!(stop.reason(), Some(Reason::Overdue));
+    }
+}

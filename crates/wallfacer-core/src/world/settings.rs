@@ -1,0 +1,159 @@
+//! What the settings of package managers say, without what is nobody else's business: passwords and tokens, and the
+//! programs that a project would have run.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use wallfacer_process::jail::Plant;
+
+use crate::target::is_secret_name;
+
+/// Files by which a directory, or one above it, tells package managers what to do.
+const OF_PROJECTS: [&str; 8] = [
+    ".npmrc",
+    "package.json",
+    "pyproject.toml",
+    "uv.toml",
+    "uv.lock",
+    ".python-version",
+    ".python-versions",
+    "pip.conf",
+];
+/// Settings that name a program to be run.
+const PROGRAMS: [&str; 9] =
+    ["script-shell", "shell", "git", "node-options", "node-gyp", "python", "editor", "viewer", "init-module"];
+/// Settings are short. Only `uv.lock` can be long.
+const MAX_LENGTH: u64 = 16 << 20;
+/// No directory tree that people work in is deeper.
+const MAX_PARENTS: usize = 64;
+
+/// How variables that tell package managers something begin.
+const OF_REGISTRIES: [&str; 4] = ["npm_config_", "pip_", "uv_", "pipx_"];
+
+/// The settings that a directory and those above it hold, as they may be shown. The home directory is left out: it has
+/// settings of the user.
+pub(super) fn of_projects(directory: &Path, home: &Path) -> BTreeMap<PathBuf, Plant> {
+    let directories =
+        directory.ancestors().take(MAX_PARENTS).filter(|place| *place != home && *place != Path::new("/"));
+    let files = directories.flat_map(|place| OF_PROJECTS.iter().map(|name| place.join(name)));
+    files.filter_map(|file| Some((file.clone(), plant(shown(&file)?)))).collect()
+}
+
+/// The settings of the user for uv and pip, as they may be shown.
+pub(super) fn of_the_user(home: &Path, variables: &BTreeMap<OsString, OsString>) -> BTreeMap<PathBuf, Plant> {
+    let path =
+        |name: &str| variables.get(OsStr::new(name)).map(PathBuf::from).filter(|path| path.is_absolute());
+    let settings = path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+    let named = [path("PIP_CONFIG_FILE"), path("UV_CONFIG_FILE")].into_iter().flatten();
+    let usual = [settings.join("uv/uv.toml"), settings.join("pip/pip.conf"), home.join(".pip/pip.conf")];
+    named.chain(usual).filter_map(|file| Some((file.clone(), plant(shown(&file)?)))).collect()
+}
+
+/// The settings of the user for npm, as they may be shown.
+pub(super) fn of_npm(home: &Path, variables: &BTreeMap<OsString, OsString>) -> String {
+    let named = variables.iter().find(|(name, _)| name.eq_ignore_ascii_case("npm_config_userconfig"));
+    let file = named.map_or_else(|| home.join(".npmrc"), |(_, file)| PathBuf::from(file));
+    shown(&file).unwrap_or_default()
+}
+
+/// Whether a variable says how packages are reached: through which proxy, and from where.
+pub(super) fn leads_to_packages(name: &str, value: &OsStr) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_address = value.to_string_lossy().contains("://");
+    is_address && (name.ends_with("_proxy") || OF_REGISTRIES.iter().any(|prefix| name.starts_with(prefix)))
+}
+
+fn plant(text: String) -> Plant {
+    Plant::File { content: text.into_bytes(), executable: false }
+}
+
+fn shown(file: &Path) -> Option<String> {
+    let mut content = Vec::new();
+    fs::File::open(file).ok()?.take(MAX_LENGTH).read_to_end(&mut content).ok()?;
+    let text = String::from_utf8(content).ok()?;
+    Some(match file.file_name().and_then(OsStr::to_str).unwrap_or_default() {
+        "package.json" | "uv.lock" => text,
+        "pyproject.toml" => without_users(&text),
+        // A version, or the path of an interpreter.
+        ".python-version" | ".python-versions" => lines(&text, |line| !line.contains('/')),
+        _ => without_secrets(&text),
+    })
+}
+
+/// Lines whose key is a secret's go, unless the value only names a variable; so do those that name a program. Of
+/// addresses the user and password go.
+fn without_secrets(text: &str) -> String {
+    let kept = lines(text, |line| {
+        let Some((key, value)) = line.split_once('=') else { return true };
+        let key = key.trim().trim_matches(['"', '\'']);
+        let value = value.trim().trim_matches(['"', '\'']);
+        let names_a_variable = value.starts_with("${") && value.ends_with('}');
+        (names_a_variable || !is_secret_name(key)) && !PROGRAMS.contains(&key)
+    });
+    without_users(&kept)
+}
+
+fn lines(text: &str, is_kept: impl Fn(&str) -> bool) -> String {
+    text.lines().filter(|line| is_kept(line)).map(|line| format!("{line}\n")).collect()
+}
+
+/// A text whose addresses have lost what stands before the `@`.
+fn without_users(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("://") {
+        kept.push_str(before);
+        kept.push_str("://");
+        let end = after.find(['/', '"', '\'', ' ', ',', '?', '#', '\n']).unwrap_or(after.len());
+        rest = match after[..end].rfind('@') {
+            Some(at) => &after[at + 1..],
+            None => after,
+        };
+    }
+    kept + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_packages_come_from_is_told_and_no_secret_and_no_program() {
+        let npmrc = "registry=https://npm.example.org/\n//npm.example.org/:_authToken=npm_abc\n\
+                     @own:registry=https://me:pw@own.example.org/x\n//own.example.org/:_authToken=${OWN_TOKEN}\n\
+                     script-shell=/tmp/evil\n; a comment\n";
+        let shown = "registry=https://npm.example.org/\n@own:registry=https://own.example.org/x\n\
+                     //own.example.org/:_authToken=${OWN_TOKEN}\n; a comment\n";
+        assert_eq!(without_secrets(npmrc), shown);
+        let uv =
+            "[[index]]\nname = \"own\"\nurl = \"https://me:p@w@own.example.org/simple\"\npassword = \"x\"\n";
+        assert_eq!(
+            without_secrets(uv),
+            "[[index]]\nname = \"own\"\nurl = \"https://own.example.org/simple\"\n"
+        );
+    }
+
+    #[test]
+    fn proxies_and_registries_are_known_by_their_names() {
+        let leads = |name: &str, value: &str| leads_to_packages(name, OsStr::new(value));
+        assert!(leads("HTTPS_PROXY", "http://a:b@c") && leads("UV_INDEX_URL", "https://a:b@c/"));
+        assert!(!leads("DATABASE_URL", "postgres://a:b@c/d") && !leads("npm_config__authtoken", "npm_abc"));
+    }
+
+    #[test]
+    fn settings_of_a_project_are_found_above_it_and_not_at_home() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().join("home");
+        let deep = home.join("work/project/part");
+        fs::create_dir_all(&deep).unwrap();
+        for directory in [&home, &home.join("work/project")] {
+            fs::write(directory.join(".npmrc"), "registry=x\n_auth=secret\n").unwrap();
+        }
+        let found = of_projects(&deep, &home);
+        let wanted = Plant::File { content: b"registry=x\n".to_vec(), executable: false };
+        assert_eq!(found, [(home.join("work/project/.npmrc"), wanted)].into());
+    }
+}

@@ -1,0 +1,86 @@
+//! Starts a program on a machine that seems to lack something: the system calls for it fail, for the program and for
+//! all that it starts. So tests reach the lower rungs of the sandbox.
+//!
+//! `wallfacer-lacks user-namespaces,landlock,ptrace PROGRAM ARGS…`
+
+// The filter has no safe interface. This program is a part of the tests alone.
+#![allow(unsafe_code)]
+
+use std::env;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+/// Where the kernel puts what a filter is asked about; of an argument the lower half.
+const NUMBER: u32 = 0;
+const FIRST_ARGUMENT: u32 = 16;
+
+fn main() -> ExitCode {
+    let mut words = env::args_os().skip(1);
+    let (Some(what), Some(program)) = (words.next(), words.next()) else { return ExitCode::from(2) };
+    let filter: Vec<_> = what.to_string_lossy().split(',').flat_map(refusing).collect();
+    if put_on(filter).is_err() {
+        return ExitCode::from(2);
+    }
+    let _why = Command::new(program).args(words).exec();
+    ExitCode::from(127)
+}
+
+/// The part of the filter that lets one thing be missing.
+fn refusing(what: &str) -> Vec<libc::sock_filter> {
+    match what {
+        "user-namespaces" => [
+            when(libc::SYS_unshare, &[give(libc::EPERM)]),
+            // The library falls back to `clone`, whose flags can be seen.
+            when(libc::SYS_clone3, &[give(libc::ENOSYS)]),
+            when(
+                libc::SYS_clone,
+                &[load(FIRST_ARGUMENT), unless_any(libc::CLONE_NEWUSER as u32), give(libc::EPERM)],
+            ),
+        ]
+        .concat(),
+        "landlock" => when(libc::SYS_landlock_create_ruleset, &[give(libc::EOPNOTSUPP)]),
+        "ptrace" => when(libc::SYS_ptrace, &[give(libc::EPERM)]),
+        other => panic!("`{other}` cannot be made to be missing"),
+    }
+}
+
+/// For one system call, these statements; they end in a refusal or at the end of the block.
+fn when(call: libc::c_long, then: &[libc::sock_filter]) -> Vec<libc::sock_filter> {
+    let mut block = vec![load(NUMBER), jump(libc::BPF_JEQ, call as u32, 0, then.len() as u8)];
+    block.extend(then);
+    block
+}
+
+fn load(offset: u32) -> libc::sock_filter {
+    statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset)
+}
+
+fn give(error: libc::c_int) -> libc::sock_filter {
+    statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | error as u32)
+}
+
+/// Leaves out the next statement unless one of the bits is set.
+fn unless_any(bits: u32) -> libc::sock_filter {
+    jump(libc::BPF_JSET, bits, 0, 1)
+}
+
+fn jump(condition: u32, value: u32, if_so: u8, if_not: u8) -> libc::sock_filter {
+    let code = (libc::BPF_JMP | condition | libc::BPF_K) as u16;
+    libc::sock_filter { code, jt: if_so, jf: if_not, k: value }
+}
+
+fn statement(code: u32, value: u32) -> libc::sock_filter {
+    libc::sock_filter { code: code as u16, jt: 0, jf: 0, k: value }
+}
+
+fn put_on(mut filter: Vec<libc::sock_filter>) -> io::Result<()> {
+    filter.push(statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW));
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    // SAFETY: the program lives until the call is over; the kernel takes a copy of it.
+    let put = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    };
+    if put { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
