@@ -278,7 +278,7 @@ fn run(flaw: &Flaw, way: Way) -> Run {
         },
         feedback: feedback.then(|| Feedback { ratio: MUTATE_RATIO, known: Vec::new() }),
         max_bytes: MAX_BYTES,
-        workers: way.workers,
+        workers: Some(way.workers),
         in_flight: way.in_flight,
         protocol_frames: OF_FRAMES.contains(&flaw.name),
         ..FuzzOptions::default()

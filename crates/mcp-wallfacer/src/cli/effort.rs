@@ -1,7 +1,5 @@
 //! How much is tried, and of what: the flags that `check` and `ci` share.
 
-use std::time::Duration;
-
 use clap::Args;
 use wallfacer_core::plan::Mode;
 use wallfacer_core::session::FuzzOptions;
@@ -24,9 +22,9 @@ pub struct EffortArgs {
     pub seed: u64,
     #[command(flatten)]
     pub selection: SelectionArgs,
-    /// Servers that run at once
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Effort")]
-    pub workers: usize,
+    /// Servers that are asked at once: as many as there are processors, or one where they would share a disk
+    #[arg(long, value_name = "N", help_heading = "Effort")]
+    pub workers: Option<usize>,
     /// Calls in flight on one server
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Effort")]
     pub in_flight: usize,
@@ -48,7 +46,6 @@ impl EffortArgs {
             in_flight: self.in_flight,
             workers: self.workers,
             budget: self.selection.budget,
-            overtime: Duration::ZERO,
             protocol_frames: true,
             destructive: chosen.settings.destructive.clone(),
             stored: Vec::new(),

@@ -50,9 +50,9 @@ pub struct Args {
     /// So many tools at most
     #[arg(long, value_name = "N", help_heading = "Effort")]
     max_tools: Option<usize>,
-    /// Servers that run at once
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Effort")]
-    workers: usize,
+    /// Servers that are asked at once: as many as there are processors, or one where they would share a disk
+    #[arg(long, value_name = "N", help_heading = "Effort")]
+    workers: Option<usize>,
     /// Calls in flight on one server
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Effort")]
     in_flight: usize,
@@ -114,7 +114,6 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         in_flight: args.in_flight,
         workers: args.workers,
         budget: args.selection.budget,
-        overtime: Duration::ZERO,
         protocol_frames: args.protocol_frames,
         destructive: chosen.settings.destructive.clone(),
         stored: store.stored_cases(),

@@ -78,7 +78,6 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         cases: args.cases,
         looks_further: true,
         noise: noise(&chosen.settings)?,
-        glances: false,
     };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;

@@ -40,6 +40,16 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether it is that no answer comes.
+    pub fn is_hang(&self) -> bool {
+        matches!(self, Kind::Hang { .. })
+    }
+
+    /// Whether the server is lost by it, so that what came before may have a part in it.
+    pub fn is_fatal(&self) -> bool {
+        matches!(self, Kind::Crash | Kind::Hang { .. })
+    }
+
     /// The name that stands in files and settings.
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,5 +1,6 @@
 //! What a check holds against a server, before it is confirmed.
 
+use super::verdict::Concern;
 use crate::findings::{Cause, Evidence, Kind, Reference};
 use crate::plan::Measure;
 use crate::target::Severity;
@@ -8,6 +9,8 @@ use crate::target::Severity;
 pub struct Charge {
     /// The check that brings it.
     pub check: &'static str,
+    /// What that check is about.
+    pub concern: Concern,
     pub kind: Kind,
     pub cause: Cause,
     /// One sentence.
@@ -31,6 +34,7 @@ impl Charge {
         let (severity, measure, calls, frames) = (None, None, None, Vec::new());
         Charge {
             check,
+            concern: Concern::Answers,
             kind,
             cause,
             message,

@@ -19,7 +19,7 @@ pub use disagreement::{Disagreement, Reply, disagreements, listed_disagreements}
 pub use observations::{left_running, observations};
 pub use response::{response, unanswered};
 pub use secrets::Secrets;
-pub use verdict::{Check, Verdict};
+pub use verdict::{Check, Concern, Verdict};
 pub use watched::Watched;
 
 use crate::findings::Kind;
@@ -44,9 +44,11 @@ pub fn judge(case: &Case, recording: &Recording, seen: &Observation, context: &C
 /// The same, with what cannot be said.
 pub fn weigh(case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Judgement {
     let mut judgement = Judgement::default();
-    for check in all() {
+    for (concern, check) in all() {
         match check.judge(case, recording, seen, context) {
-            Verdict::Broken(charge) if concerns(case, &charge) => judgement.charges.push(*charge),
+            Verdict::Broken(charge) if concerns(case, &charge) => {
+                judgement.charges.push(Charge { concern: *concern, ..*charge });
+            }
             Verdict::Unknown(why) if case.claim.is_some() => judgement.unknown = Some(why),
             Verdict::Broken(_) | Verdict::Holds | Verdict::Unknown(_) => {}
         }

@@ -19,3 +19,16 @@ pub trait Check: Sync {
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict;
 }
+
+/// What a check is about, so that each test takes up what it looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Concern {
+    /// How requests are answered, and whether the server outlives them.
+    Answers,
+    /// What calls do to the world, beside what is said of them.
+    Behaviour,
+    /// What a payload makes the server do.
+    Injection,
+    /// What rules say.
+    Rules,
+}

@@ -25,7 +25,7 @@ const MAX_DESCRIPTION: usize = 2_000;
 type Values = BTreeMap<String, Vec<Value>>;
 
 /// What is known of the arguments of one tool.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Knowledge {
     fields: Vec<Field>,
     /// Calls of this tool succeeded with them.
@@ -36,7 +36,7 @@ pub struct Knowledge {
 }
 
 /// What is known of all tools alike.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Common {
     /// Calls of some tool succeeded with them in a field of this name, or they are known to be there.
     proven: Values,
@@ -45,7 +45,7 @@ pub struct Common {
 }
 
 /// An argument at the top of a tool's schema.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Field {
     name: String,
     /// Whether it takes a text, or several.

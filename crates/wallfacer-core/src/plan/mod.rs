@@ -2,6 +2,7 @@
 
 mod case;
 mod claim;
+mod foothold;
 mod frame;
 mod guard;
 mod harvest;
@@ -22,6 +23,7 @@ mod tool_plan;
 
 pub use case::{Case, Intent, Step, Subject};
 pub use claim::{Claim, Law};
+pub use foothold::footholds;
 pub use frame::RawFrame;
 pub use guard::{held_back, words};
 pub use harvest::harvest;

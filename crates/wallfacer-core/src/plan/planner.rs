@@ -68,7 +68,7 @@ pub struct Round {
 }
 
 /// Makes the cases of a run, round by round.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Planner {
     options: Options,
     tools: Vec<ToolPlan>,
@@ -232,6 +232,14 @@ impl Planner {
             plan.inputs.news().to_vec().into_iter().map(input)
         };
         self.tools.iter().flat_map(of).collect()
+    }
+
+    /// A plan of its own for one tool, which this plan has no further cases for. It knows what this one knows so far.
+    pub fn split_off(&mut self, tool: &str) -> Planner {
+        let mut own = self.clone();
+        own.tools.iter_mut().filter(|plan| plan.name != tool).for_each(|plan| plan.stopped = true);
+        self.stop(tool);
+        own
     }
 
     /// No further cases for this tool.

@@ -1,6 +1,7 @@
 //! What is known of one tool in, cases of it out: one way of making them for each phase.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use wallfacer_schema::{Choices, CompileError, Limits, Pool, Schema};
@@ -25,10 +26,10 @@ const MAX_LEADS: usize = 8;
 const MAX_PRELUDE: usize = 4;
 
 /// One tool, and what is planned for it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ToolPlan {
     pub name: String,
-    schema: Schema,
+    schema: Arc<Schema>,
     pub knowledge: Knowledge,
     /// What brought news, to be changed.
     pub inputs: Inputs,
@@ -51,7 +52,7 @@ impl ToolPlan {
         let limits = Limits { string: max_bytes, ..Limits::default() };
         Ok(ToolPlan {
             name: tool.name.clone(),
-            schema: Schema::compile_with(&Value::Object(tool.input_schema.clone()), limits)?,
+            schema: Arc::new(Schema::compile_with(&Value::Object(tool.input_schema.clone()), limits)?),
             knowledge: Knowledge::of(tool),
             inputs: Inputs::default(),
             good: Vec::new(),

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use wallfacer_process::jail::Offers;
-use wallfacer_process::{Means, Platform, Status};
+use wallfacer_process::{Ended, Means, Platform, Status};
 
 use crate::catalogue::{Annotations, Argument, Broken, Catalogue, End, Listing, Tool};
 use crate::observe::Examination;
-use crate::wire::{Remark, shortened};
+use crate::wire::{Remark, Server, Strays, shortened};
 
 /// Widths at which server text is cut; the JSON document has all of it.
 const NAME: usize = 60;
@@ -207,7 +207,7 @@ fn closing<T>(out: &mut String, listing: &Listing<T>) {
 }
 
 fn remarks_section(out: &mut String, seen: &Examination) {
-    let lines = remarks(seen);
+    let lines = remarks(&seen.server, &seen.strays, seen.ended.as_ref());
     if lines.is_empty() {
         return;
     }
@@ -218,15 +218,15 @@ fn remarks_section(out: &mut String, seen: &Examination) {
 }
 
 /// What is odd about a server that was only looked at.
-pub fn remarks(seen: &Examination) -> Vec<String> {
-    let mut lines: Vec<String> = seen.server.remarks.iter().map(remark).collect();
-    for (fault, count) in &seen.strays.counts {
+pub fn remarks(server: &Server, strays: &Strays, ended: Option<&Ended>) -> Vec<String> {
+    let mut lines: Vec<String> = server.remarks.iter().map(remark).collect();
+    for (fault, count) in &strays.counts {
         lines.push(format!("it sent {fault} ({count}×)"));
     }
-    if let Some(stray) = seen.strays.examples.first() {
+    if let Some(stray) = strays.examples.first() {
         lines.push(format!("the first of these: `{}`", crate::wire::sample(&stray.head)));
     }
-    if let Some(ended) = &seen.ended {
+    if let Some(ended) = ended {
         if ended.means == Means::Kill {
             lines
                 .push("it had to be killed: it ends neither when its input closes nor on SIGTERM".to_owned());

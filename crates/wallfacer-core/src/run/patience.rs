@@ -6,9 +6,11 @@ use serde_json::{Map, Value};
 
 use crate::target::Timeouts;
 
-/// Most servers answer in milliseconds, so that at first sight this much is enough; whoever stays silent is given the
-/// whole time before anything is held against it.
-const FIRST_SIGHT: Duration = Duration::from_secs(2);
+/// Most servers answer in milliseconds, so that others do not wait longer than this for one that does not. Nothing is
+/// held against it: it is asked again, alone, with all of its time.
+const BRIEF: Duration = Duration::from_secs(1);
+/// What is enough to see that a smaller call is quicker.
+const GLANCE: Duration = Duration::from_secs(2);
 
 /// The time limits of a run; a doubtful case is tried again with all of them stretched.
 #[derive(Debug, Clone)]
@@ -26,10 +28,14 @@ impl Patience {
         Patience { timeouts, stretch: 1, hurry: None, until: None }
     }
 
-    /// The same for looking through many calls; where somebody chose the limit, it stays as it is.
-    pub fn at_first_sight(self) -> Patience {
-        let chosen = self.timeouts.call != Timeouts::default().call;
-        Patience { hurry: (!chosen).then_some(FIRST_SIGHT), ..self }
+    /// So little that nobody else waits long; what is not answered by then is asked again, alone.
+    pub fn brief(&self) -> Patience {
+        Patience { hurry: Some(BRIEF.min(self.timeouts.call)), ..self.clone() }
+    }
+
+    /// Whether less time is given than the limits allow.
+    pub fn is_brief(&self) -> bool {
+        self.hurry.is_some()
     }
 
     /// The whole time, so many times over.
@@ -38,10 +44,13 @@ impl Patience {
         Patience { timeouts: self.timeouts.clone(), stretch, hurry: None, until: self.until }
     }
 
-    /// What tells whether a smaller call is quicker: a hurried look, or more than the time that somebody chose, for what
-    /// was chosen may be just what the smallest call takes.
+    /// What tells whether a smaller call is quicker: a glance, or more than a short limit leaves, for that may be just what
+    /// the smallest call takes.
     pub fn for_smaller(&self) -> Patience {
-        if self.hurry.is_some() { self.clone() } else { self.stretched(2) }
+        match self.timeouts.call > GLANCE {
+            true => Patience { hurry: Some(GLANCE), stretch: 1, ..self.clone() },
+            false => self.stretched(2),
+        }
     }
 
     /// This much for every request, where it is all that a rule allows.
@@ -63,7 +72,7 @@ impl Patience {
     pub fn for_request(&self, method: &str, params: &Map<String, Value>) -> Duration {
         let tool = params.get("name").and_then(Value::as_str).filter(|_| method == "tools/call");
         match tool.and_then(|tool| self.timeouts.per_tool.get(tool)) {
-            Some(own) => *own * self.stretch,
+            Some(own) => self.hurry.unwrap_or(*own).min(*own) * self.stretch,
             None => self.plain(),
         }
     }
@@ -79,18 +88,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hurried_look_has_the_whole_time_once_it_is_in_doubt() {
-        let patience = Patience::new(Timeouts::default()).at_first_sight();
-        assert_eq!(patience.plain(), FIRST_SIGHT);
-        assert_eq!(patience.stretched(2).plain(), Timeouts::default().call * 2);
+    fn a_brief_look_has_the_whole_time_once_it_is_in_doubt() {
+        let brief = Patience::new(Timeouts::default()).brief();
+        assert_eq!(brief.plain(), BRIEF);
+        assert_eq!(brief.stretched(2).plain(), Timeouts::default().call * 2);
     }
 
     #[test]
     fn a_smaller_call_has_more_time_than_a_short_limit_leaves() {
         let call = Duration::from_secs(1);
-        let short = Patience::new(Timeouts { call, ..Timeouts::default() }).at_first_sight();
+        let short = Patience::new(Timeouts { call, ..Timeouts::default() });
         assert_eq!(short.for_smaller().plain(), call * 2);
-        assert_eq!(Patience::new(Timeouts::default()).at_first_sight().for_smaller().plain(), FIRST_SIGHT);
+        assert_eq!(Patience::new(Timeouts::default()).for_smaller().plain(), GLANCE);
     }
 
     #[test]
@@ -99,11 +108,5 @@ mod tests {
         assert_eq!(patience.for_repeating(most), most);
         let over = patience.repeating_until(Some(Instant::now()));
         assert_eq!(over.stretched(2).for_repeating(most), Duration::ZERO);
-    }
-
-    #[test]
-    fn a_limit_that_somebody_chose_is_not_shortened() {
-        let chosen = Timeouts { call: Duration::from_secs(60), ..Timeouts::default() };
-        assert_eq!(Patience::new(chosen.clone()).at_first_sight().plain(), chosen.call);
     }
 }

@@ -9,10 +9,11 @@ use wallfacer_process::platform;
 use crate::catalogue::{Catalogue, discover};
 use crate::event::{Event, Listener};
 use crate::observe::{Answer, Examination, see};
+use super::look::tell_connected;
 use crate::report;
 use crate::run::{Call, execute};
 use crate::target::Era;
-use crate::wire::{ConnectError, Connection, Connector, Server, Strays};
+use crate::wire::{ConnectError, Connection, Connector, Strays};
 
 /// Requests that measure the way there and back.
 const ROUNDS: usize = 5;
@@ -48,17 +49,6 @@ pub async fn examine(
 /// What this machine has to confine and watch a server with, for who does not get to see one.
 pub fn machine() -> String {
     report::machine(&platform(), &offers())
-}
-
-pub(super) fn tell_connected(server: &Server, listener: &mut dyn Listener) {
-    listener.hear(&Event::Connected {
-        name: server.name.as_deref(),
-        version: server.version.as_deref(),
-        protocol: server.protocol.as_str(),
-        era: server.era().as_str(),
-        startup_ms: server.startup.as_millis() as u64,
-        server,
-    });
 }
 
 fn tell_listed(catalogue: &Catalogue, listener: &mut dyn Listener) {

@@ -1,47 +1,36 @@
 //! Ties the steps together: the only place where what was seen decides what is done next.
+//!
+//! A run looks at the server once, then lets probes propose jobs, which a laboratory performs on as many servers as there is
+//! work for; what they make suspicious is proven meanwhile.
 
-mod against;
-mod attempt;
-mod behave;
-mod campaign;
-mod check;
-mod confirm;
-mod crew;
-mod curfew;
-mod differential;
-mod entrust;
-mod equipment;
+mod options;
+
+mod lab;
+
+mod look;
+
+mod agenda;
+
+mod prove;
+
+mod probes;
+
+mod engine;
+
+mod run;
+
+mod commands;
+
 mod examine;
-mod extreme;
-mod foothold;
-mod foresee;
-mod fuzz;
-mod injection;
-mod learned;
-mod minimise;
-mod narrow;
-mod nature;
-mod novelty;
-mod pair;
-mod property;
-mod proving;
-mod replay;
-mod sequence;
-mod shard;
-mod shared;
-mod suspicion;
-mod together;
-mod trial;
-mod window;
 
-pub use against::against;
-pub use behave::{BehaveError, BehaveOptions, Behaved, Keep, behave};
-pub use check::{CheckOptions, check};
-pub use differential::{Taught, differential, learn};
+mod stored;
+
+pub use commands::{
+    BehaveError, Behaved, CheckOptions, Foreseen, Taught, against, behave, check, differential, foresee,
+    fuzz, inject, learn, property,
+};
 pub use examine::{examine, machine};
-pub use foresee::{Foreseen, foresee};
-pub use fuzz::{Feedback, FuzzError, FuzzOptions, fuzz};
-pub use injection::inject;
-pub use minimise::{Minimised, minimise};
-pub use property::{PropertyOptions, RuleSet, property};
-pub use replay::{Replay, Replayed, replay};
+pub use options::{Feedback, FuzzError, FuzzOptions};
+pub use probes::behave::{BehaveOptions, Keep};
+pub use probes::rules::{PropertyOptions, RuleSet};
+pub use stored::{Minimised, Replay, Replayed, minimise, replay};

@@ -23,29 +23,29 @@ pub use injection::proof;
 pub use secret_leak::leak;
 pub use sequence::{Failure, sequence_charge};
 
-use super::verdict::Check;
+use super::verdict::{Check, Concern};
 
-/// Every check that judges one case, the gravest first.
-pub fn all() -> &'static [&'static dyn Check] {
+/// Every check that judges one case, the gravest first, with what it is about.
+pub fn all() -> &'static [(Concern, &'static dyn Check)] {
     &[
-        &crash::NoCrash,
-        &hang::NoHang,
-        &injection::NoInjection,
-        &secret_leak::KeepsSecrets,
-        &behaviour::KeepsWhatIsPlanted,
-        &behaviour::LeavesSecretsAlone,
-        &behaviour::OnlyReads,
-        &behaviour::StaysInside,
-        &behaviour::TakesNothingAway,
-        &behaviour::ChangesOnce,
-        &protocol::KeepsToTheProtocol,
-        &internal_error::NoInternalError,
-        &schema_violation::KeepsItsOutputSchema,
-        &learned::KeepsItsForm,
-        &drift::KeepsItsDeclaration,
-        &growth::NoGrowth,
-        &blow_up::NoBlowUp,
-        &accepted_invalid::RefusesInvalid,
-        &property::KeepsItsRule,
+        (Concern::Answers, &crash::NoCrash),
+        (Concern::Answers, &hang::NoHang),
+        (Concern::Injection, &injection::NoInjection),
+        (Concern::Answers, &secret_leak::KeepsSecrets),
+        (Concern::Behaviour, &behaviour::KeepsWhatIsPlanted),
+        (Concern::Behaviour, &behaviour::LeavesSecretsAlone),
+        (Concern::Behaviour, &behaviour::OnlyReads),
+        (Concern::Behaviour, &behaviour::StaysInside),
+        (Concern::Behaviour, &behaviour::TakesNothingAway),
+        (Concern::Behaviour, &behaviour::ChangesOnce),
+        (Concern::Answers, &protocol::KeepsToTheProtocol),
+        (Concern::Answers, &internal_error::NoInternalError),
+        (Concern::Answers, &schema_violation::KeepsItsOutputSchema),
+        (Concern::Answers, &learned::KeepsItsForm),
+        (Concern::Answers, &drift::KeepsItsDeclaration),
+        (Concern::Answers, &growth::NoGrowth),
+        (Concern::Injection, &blow_up::NoBlowUp),
+        (Concern::Answers, &accepted_invalid::RefusesInvalid),
+        (Concern::Rules, &property::KeepsItsRule),
     ]
 }

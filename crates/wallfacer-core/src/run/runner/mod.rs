@@ -6,8 +6,10 @@ mod parting;
 mod sweep;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::Semaphore;
 use wallfacer_process::{Process, Status, Stderr};
 
 use super::life::Life;
@@ -40,6 +42,10 @@ pub struct Runner {
     usual_end: Option<Option<Status>>,
     /// How many servers were started so far.
     pub lives: u64,
+    /// Cases that the current server has performed alone.
+    pub asked: u64,
+    /// How many servers may start at the same time, where others start some too.
+    starts: Option<Arc<Semaphore>>,
 }
 
 impl Runner {
@@ -56,11 +62,33 @@ impl Runner {
             vain_hunts: 0,
             usual_end: None,
             lives: 0,
+            asked: 0,
+            starts: None,
         }
+    }
+
+    /// The same; it starts its servers when one of these permits is free.
+    pub fn taking_turns(self, starts: Arc<Semaphore>) -> Runner {
+        Runner { starts: Some(starts), ..self }
+    }
+
+    /// The same, with a server that is there already.
+    pub fn at_work_with(mut self, mut life: Life) -> Runner {
+        let _of_the_look = life.connection.take_strays();
+        life.connection.set_header_params(self.headers.clone());
+        self.mark = Mark::now(&life.connection);
+        self.life = Some(life);
+        self.lives = 1;
+        self
     }
 
     pub fn patience(&self) -> &Patience {
         &self.patience
+    }
+
+    /// Whether a server is there to be spoken to.
+    pub fn is_at_work(&self) -> bool {
+        self.life.is_some()
     }
 
     /// What is made again and again ends then.
@@ -104,10 +132,16 @@ impl Runner {
     /// The current life, started where there is none.
     pub async fn life(&mut self) -> Result<&mut Life, ConnectError> {
         if self.life.is_none() {
+            let _turn = match &self.starts {
+                // Nobody closes it.
+                Some(starts) => starts.clone().acquire_owned().await.ok(),
+                None => None,
+            };
             let life = Life::start(&mut self.connector, &self.headers).await?;
             self.mark = Mark::now(&life.connection);
             self.life = Some(life);
             self.lives += 1;
+            self.asked = 0;
         }
         Ok(self.life.as_mut().expect("just started"))
     }
@@ -119,6 +153,7 @@ impl Runner {
             return Ok(Recording { steps, stderr: None });
         }
         self.life().await?.forget_what_is_undone_by(case);
+        self.asked += 1;
         for step in &case.steps {
             if *step == Step::Restart {
                 self.rest().await;
@@ -138,7 +173,7 @@ impl Runner {
         }
         let fatal = steps.iter().any(Taken::is_fatal);
         let silent = steps.last_mut().filter(|last| last.is_silent());
-        if let (Intent::Frame(_), Some(last)) = (&case.intent, silent) {
+        if let (Intent::Frame(_), Some(last), false) = (&case.intent, silent, patience.is_brief()) {
             last.parting = self.life().await?.leave().await;
         }
         let mut recording = self.life().await?.finish(steps);

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::Runner;
 use super::blame::{explains_silence, is_death};
 use crate::plan::Case;
+use crate::run::held_up::HeldUp;
 use crate::run::recording::{Mark, Recording, Taken};
 use crate::wire::{Answered, Closed, ConnectError, Happening, Outcome, Ticket};
 
@@ -22,8 +23,12 @@ const MAX_DOUBTFUL: usize = 256;
 pub trait Foreman {
     fn wants(&mut self, index: usize, case: &Case) -> bool;
 
-    /// Whether this call is known to take long, so that its silence is nobody's suspicion.
-    fn expects_silence(&self, case: &Case) -> bool;
+    /// Whether every call has all of its time, because its silence is nobody's suspicion.
+    fn is_patient(&self) -> bool;
+
+    /// The others go on without this call, which was not answered so far. Where the server answered nothing else either,
+    /// `company` are the calls that were in flight beside it.
+    fn set_aside(&mut self, index: usize, company: Vec<usize>);
 
     /// Whether what came in company may belong to another call than the one it came with.
     fn doubts(&self, recording: &Recording) -> bool;
@@ -32,7 +37,7 @@ pub trait Foreman {
     fn take(&mut self, index: usize, case: &Case, recording: Recording);
 }
 
-/// A server that went away or fell silent, though none of the calls that it had makes it do so alone.
+/// A server that went away, though none of the calls that it had makes it do so alone.
 #[derive(Debug)]
 pub struct Unexplained {
     /// The cases in flight or just finished, by their place in the list.
@@ -44,12 +49,16 @@ pub struct Unexplained {
 #[derive(Debug)]
 struct Flight {
     index: usize,
-    deadline: Instant,
+    sent: Instant,
+    /// When it is looked at again.
+    due: Instant,
 }
+
+/// Looks at a call that is not answered before it is set aside, each after the brief time: a busy machine is no silence.
+const MOST_LOOKS: u32 = 6;
 
 impl Runner {
     /// Performs many cases, each at most once, handing over each recording under its case's place in the list.
-    /// The order of hand-over is the server's; the recordings are those of the cases alone.
     pub async fn sweep(
         &mut self,
         cases: &[Case],
@@ -62,14 +71,18 @@ impl Runner {
         let mut finished: VecDeque<usize> = VecDeque::new();
         let mut doubtful: BTreeSet<usize> = BTreeSet::new();
         let mut in_flight = in_flight;
+        let mut last_answer = Instant::now();
+        let mut held: Option<HeldUp> = None;
+        let mut looks = 0;
         let watched = self.connector.world().is_watched();
         while !waiting.is_empty() || !flights.is_empty() {
             while waiting.front().is_some_and(|index| !foreman.wants(*index, &cases[*index])) {
                 waiting.pop_front();
             }
             // A script of several steps, or with raw frames, needs the server for itself; and so does every call where what
-            // it does is watched.
-            let alone = waiting.front().is_some_and(|index| watched || cases[*index].single_call().is_none());
+            // it does is watched, or where one silence must not be taken for another.
+            let lone = watched || in_flight == 1 && foreman.is_patient();
+            let alone = waiting.front().is_some_and(|index| lone || cases[*index].single_call().is_none());
             if alone && flights.is_empty() {
                 let index = waiting.pop_front().expect("just seen");
                 self.perform_again(cases, index, &mut finished, foreman).await?;
@@ -84,6 +97,8 @@ impl Runner {
             }
             match self.land(&flights).await? {
                 Happening::Answered(answered) => {
+                    last_answer = Instant::now();
+                    (held, looks) = (None, 0);
                     let Some(flight) = flights.remove(&answered.ticket) else { continue };
                     remember(&mut finished, flight.index);
                     let recording = self.recording(&cases[flight.index], answered);
@@ -94,10 +109,31 @@ impl Runner {
                     }
                     foreman.take(flight.index, &cases[flight.index], recording);
                 }
-                Happening::Deadline if self.let_go(cases, &mut flights, foreman) => {}
-                stuck => {
-                    let closed = if let Happening::Closed(closed) = stuck { Some(closed) } else { None };
-                    let death = closed.clone().and_then(|closed| self.death(closed));
+                Happening::Deadline if foreman.is_patient() => self.let_go(cases, &mut flights, foreman),
+                Happening::Deadline => {
+                    let process = self.life.as_ref().and_then(|life| life.connection.process());
+                    let kept_waiting = held.get_or_insert_with(|| HeldUp::since_now(process));
+                    kept_waiting.look(process);
+                    let look = self.patience.brief().plain() / 2;
+                    looks += 1;
+                    // Twice at least; more often where the machine kept the server from working meanwhile.
+                    if looks < 2 || looks < MOST_LOOKS && kept_waiting.time() * 2 > look * (looks - 1) {
+                        let now = Instant::now();
+                        let late = flights.values_mut().filter(|flight| flight.due <= now);
+                        late.for_each(|flight| flight.due = now + look);
+                        continue;
+                    }
+                    (held, looks) = (None, 0);
+                    let stuck = self.set_aside(last_answer, &mut flights, &mut waiting, foreman);
+                    if stuck {
+                        finished.clear();
+                        // What only company does would come again and again.
+                        in_flight = (in_flight / 4).max(1);
+                        last_answer = Instant::now();
+                    }
+                }
+                Happening::Closed(closed) => {
+                    let death = self.death(closed.clone());
                     self.kill();
                     let suspects: Vec<usize> =
                         std::mem::take(&mut flights).into_values().map(|flight| flight.index).collect();
@@ -109,8 +145,7 @@ impl Runner {
                             foreman.take(*first, &cases[*first], death);
                         }
                         let suspects = if suspects.is_empty() { earlier.into() } else { suspects };
-                        unexplained.push(Unexplained { suspects, closed });
-                        // What only company does would come again and again, and each time cost a time limit.
+                        unexplained.push(Unexplained { suspects, closed: Some(closed) });
                         in_flight = 1;
                     }
                 }
@@ -130,6 +165,43 @@ impl Runner {
         Ok(unexplained)
     }
 
+    /// The others go on without calls that are not answered. Where nothing at all was answered since the oldest of them was
+    /// sent, the server is stuck: that one is set aside, and the others are sent again, to a fresh server. True where it
+    /// was so.
+    fn set_aside(
+        &mut self,
+        last_answer: Instant,
+        flights: &mut BTreeMap<Ticket, Flight>,
+        waiting: &mut VecDeque<usize>,
+        foreman: &mut dyn Foreman,
+    ) -> bool {
+        let now = Instant::now();
+        let overdue = flights.iter().filter(|(_, flight)| flight.due <= now);
+        let overdue: Vec<(Ticket, usize)> =
+            overdue.map(|(ticket, flight)| (*ticket, flight.index)).collect();
+        let Some(oldest) = flights.values().min_by_key(|flight| (flight.sent, flight.index)) else {
+            return false;
+        };
+        if last_answer > oldest.sent {
+            for (ticket, index) in overdue {
+                flights.remove(&ticket);
+                if let Some(life) = &mut self.life {
+                    life.connection.cancel(ticket);
+                }
+                foreman.set_aside(index, Vec::new());
+            }
+            return false;
+        }
+        let oldest = oldest.index;
+        let mut others: Vec<usize> = std::mem::take(flights).into_values().map(|flight| flight.index).collect();
+        others.retain(|index| *index != oldest);
+        others.sort_unstable();
+        others.iter().rev().for_each(|index| waiting.push_front(*index));
+        foreman.set_aside(oldest, others);
+        self.kill();
+        true
+    }
+
     /// The end of the current server, as a call sees it that waits in vain.
     fn death(&self, closed: Closed) -> Option<Recording> {
         let gone = Taken::awaited("tools/call", Happening::Closed(closed), Duration::ZERO);
@@ -145,8 +217,14 @@ impl Runner {
         before: &mut VecDeque<usize>,
         foreman: &mut dyn Foreman,
     ) -> Result<bool, ConnectError> {
-        let (case, patience) = (&cases[index], self.patience.clone());
+        let case = &cases[index];
+        let patience = if foreman.is_patient() { self.patience.clone() } else { self.patience.brief() };
         let mut recording = self.perform(case, &patience).await?;
+        if patience.is_brief() && recording.steps.iter().any(Taken::is_silent) {
+            before.clear();
+            foreman.set_aside(index, Vec::new());
+            return Ok(false);
+        }
         let mut explained = false;
         if !before.is_empty() && recording.steps.iter().any(is_death) {
             let earlier = std::mem::take(before);
@@ -169,35 +247,29 @@ impl Runner {
         Ok(explained)
     }
 
-    /// Gives up the calls that have waited too long, where that was to be expected of all of them.
+    /// Gives up the calls that have waited too long, as was to be expected of them.
     fn let_go(
         &mut self,
         cases: &[Case],
         flights: &mut BTreeMap<Ticket, Flight>,
         foreman: &mut dyn Foreman,
-    ) -> bool {
+    ) {
         let now = Instant::now();
         let overdue: Vec<(Ticket, usize)> = flights
             .iter()
-            .filter(|(_, flight)| flight.deadline <= now)
+            .filter(|(_, flight)| flight.due <= now)
             .map(|(ticket, flight)| (*ticket, flight.index))
             .collect();
-        let expected =
-            !overdue.is_empty() && overdue.iter().all(|(_, index)| foreman.expects_silence(&cases[*index]));
-        if !expected {
-            return false;
-        }
         for (ticket, index) in overdue {
             flights.remove(&ticket);
             if let Some(life) = &mut self.life {
                 life.connection.cancel(ticket);
             }
             let (method, params) = cases[index].single_call().expect("only single calls are in flight");
-            let took = self.patience.stretched(1).for_request(method, params);
+            let took = self.patience.for_request(method, params);
             let silent = Taken { awaited: true, ..Taken::unanswered(method, took) };
             foreman.take(index, &cases[index], Recording { steps: vec![silent], stderr: None });
         }
-        true
     }
 
     /// Sends as many single calls as may be in flight.
@@ -226,20 +298,19 @@ impl Runner {
             let life = self.life().await?;
             life.forget_what_is_undone_by(&cases[index]);
             let ticket = life.connection.request(method, Some(params));
-            // What is known to take long gets all the time that there is.
-            let time = match foreman.expects_silence(&cases[index]) {
-                true => patience.stretched(1).for_request(method, params),
-                false => patience.for_request(method, params),
+            let sent = Instant::now();
+            let time = match foreman.is_patient() {
+                true => patience.for_request(method, params),
+                false => patience.brief().for_request(method, params) / 2,
             };
-            let deadline = Instant::now() + time;
-            flights.insert(ticket, Flight { index, deadline });
+            flights.insert(ticket, Flight { index, sent, due: sent + time });
         }
         Ok(())
     }
 
     /// Waits until a call is answered, the server is gone, or a call has waited too long.
     async fn land(&mut self, flights: &BTreeMap<Ticket, Flight>) -> Result<Happening, ConnectError> {
-        let Some(deadline) = flights.values().map(|flight| flight.deadline).min() else {
+        let Some(deadline) = flights.values().map(|flight| flight.due).min() else {
             return Ok(Happening::Deadline);
         };
         let happening = self.life().await?.connection.next(deadline).await;

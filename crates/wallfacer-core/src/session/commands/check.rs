@@ -1,0 +1,177 @@
+//! `check`: every kind of test at the same time, within one budget.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wallfacer_rules::{Shelf, ToolShape, suggest};
+
+use super::{behave, fuzz, property};
+use crate::event::Listener;
+use crate::judge::Context;
+use crate::lock::Lock;
+use crate::observe::Behaviour;
+use crate::session::agenda::{Selection, Wishes};
+use crate::session::lab::World;
+use crate::session::look::{Known, entrust};
+use crate::session::options::{FuzzError, FuzzOptions};
+use crate::session::probes::Probe;
+use crate::session::probes::behave::{Behave, BehaveOptions};
+use crate::session::probes::inject::Inject;
+use crate::session::probes::rules::{PropertyOptions, RuleSet};
+use crate::session::run::{Limits, Session};
+use crate::summary::{NotTested, Note, Run, StepDone};
+use crate::wire::Connector;
+use crate::world::Standing;
+
+/// Calls of each tool that are watched.
+const WATCHED_CALLS: usize = 4;
+/// Inputs of a rule that names no number.
+const RULE_CASES: u32 = 3;
+
+/// How to check.
+#[derive(Debug, Clone)]
+pub struct CheckOptions {
+    pub command: &'static str,
+    /// When the run begins: RFC 3339, in UTC.
+    pub started: String,
+    /// Its budget is that of the whole run.
+    pub fuzz: FuzzOptions,
+    /// Further lines of noise.
+    pub noise: Vec<String>,
+    /// The packs among which those that fit are tried.
+    pub shelf: Shelf,
+    /// Parameters of packs, by pack.
+    pub parameters: BTreeMap<String, BTreeMap<String, String>>,
+    /// Rules that are tried whatever the server.
+    pub rules: Vec<RuleSet>,
+}
+
+/// Checks one target.
+pub fn check(
+    mut connector: Connector,
+    options: &CheckOptions,
+    listener: &mut dyn Listener,
+) -> Result<Run, FuzzError> {
+    let effort = &options.fuzz;
+    let secrets = entrust(&mut connector, effort.seed);
+    let mut session = Session::open(connector, &Limits::from(effort), listener)?;
+    let mut lab = session.lab(World::Plain);
+    let mut run = begun(&session, options);
+    let looked = session.known.begun.elapsed();
+    let mut notebook = session.notebook();
+    let (mut fuzz, mut listing) = fuzz::probes(&session, effort, secrets.clone(), &mut notebook);
+    let rules = PropertyOptions {
+        effort: FuzzOptions { in_flight: 1, ..effort.clone() },
+        cases: RULE_CASES,
+        looks_further: false,
+        noise: options.noise.clone(),
+    };
+    let choose = |tools: &[ToolShape]| chosen_rules(options, tools);
+    let (mut rules, with_rules) =
+        property::probe(&session, &choose, &rules, secrets.clone(), lab, &mut notebook);
+    lab = with_rules;
+    let Known { server, catalogue, .. } = &session.known;
+    let harmless = server.standing.is_harmless();
+    let mut keep = |_: &str, _: &_| {};
+    let mut watching: Option<Behave<'_>> = None;
+    if harmless {
+        let options = behave_options(options);
+        match behave::probe(&session, &options, secrets, &mut notebook, &mut keep) {
+            Ok(probe) => watching = Some(probe),
+            Err(error) => {
+                notebook.leave_out("effects on files, network and other programs", &error.to_string());
+            }
+        }
+    }
+    let mut injecting: Option<Inject> = None;
+    if harmless {
+        let selection = Selection::new(catalogue, server, Wishes::from(effort));
+        let context = Context::new(catalogue, server.protocol);
+        let (inject, with_grounds) = Inject::new(lab, catalogue, &selection, context, effort.seed);
+        (injecting, lab) = (Some(inject), with_grounds);
+    }
+    let mut probes: Vec<&mut dyn Probe> = vec![&mut fuzz, &mut listing, &mut rules];
+    probes.extend(watching.as_mut().map(|probe| probe as &mut dyn Probe));
+    probes.extend(injecting.as_mut().map(|probe| probe as &mut dyn Probe));
+    let names: Vec<&'static str> = probes.iter().map(|probe| probe.name()).collect();
+    let spent = session.run(&lab, &mut probes, &mut notebook, listener)?;
+    drop(probes);
+    run.steps.push(StepDone { name: "look", took: looked });
+    let steps = names.into_iter().zip(spent).filter(|(name, _)| *name != "declarations");
+    run.steps.extend(steps.map(|(name, took)| StepDone { name, took }));
+    let mut observed = false;
+    if let Some(watching) = watching {
+        observed |= watching.unseen.is_none();
+        run.server.standing = watching.server().standing.clone();
+        run.locked = locked(&session, &watching.behaviour);
+    }
+    observed |= injecting.is_some_and(|inject| inject.calls > 0);
+    run.add_fuzzing(session.fuzzed(&lab, notebook));
+    run.lives -= 1;
+    if !observed {
+        run.not_tested.extend(unobserved(&run.server.standing));
+    }
+    let mut told = BTreeSet::new();
+    run.not_tested.retain(|not_tested| told.insert(not_tested.clone()));
+    let mut noted = BTreeSet::new();
+    run.notes.retain(|note| noted.insert(note.clone()));
+    Ok(run)
+}
+
+fn locked(session: &Session, behaviour: &Behaviour) -> Option<Lock> {
+    Some(Lock::new(&session.known.server, &session.known.catalogue, Some(behaviour)))
+}
+
+/// A run that has only looked at the server so far.
+fn begun(session: &Session, options: &CheckOptions) -> Run {
+    let Known { target, server, catalogue, remarks: seen, .. } = &session.known;
+    let mut run = Run::empty(options.command, options.started.clone(), target.clone(), server.clone());
+    run.seed = options.fuzz.seed;
+    run.budget = options.fuzz.budget;
+    run.locked = Some(Lock::new(server, catalogue, None));
+    run.notes.extend(seen.iter().map(|text| Note { tool: None, text: text.clone() }));
+    run
+}
+
+fn behave_options(options: &CheckOptions) -> BehaveOptions {
+    let FuzzOptions { seed, include, exclude, destructive, budget, stop, .. } = options.fuzz.clone();
+    BehaveOptions {
+        command: options.command,
+        started: String::new(),
+        seed,
+        calls: WATCHED_CALLS,
+        include,
+        exclude,
+        destructive,
+        budget,
+        noise: options.noise.clone(),
+        stop,
+    }
+}
+
+/// The rules that are given, and those of the packs that fit.
+fn chosen_rules(options: &CheckOptions, tools: &[ToolShape]) -> Vec<RuleSet> {
+    let CheckOptions { shelf, parameters, rules, .. } = options;
+    let fitting = suggest(tools).into_iter().filter_map(|suggestion| {
+        let set = parameters.get(&suggestion.pack);
+        let known = shelf.parameters(&suggestion.pack);
+        let mut typed = suggestion.parameters;
+        typed.retain(|name, _| {
+            let is_set = set.is_some_and(|set| set.contains_key(name));
+            !is_set && known.iter().any(|parameter| parameter.name == *name)
+        });
+        let given = shelf.given(&suggestion.pack, parameters, &typed);
+        // A pack that cannot be read is told by the commands that are about packs.
+        let rules = shelf.rules(&suggestion.pack, &given)?.ok()?;
+        Some(RuleSet { name: suggestion.pack, rules })
+    });
+    rules.iter().cloned().chain(fitting).collect()
+}
+
+/// What nobody saw is not known to be clean.
+fn unobserved(standing: &Standing) -> Option<NotTested> {
+    let what = "effects on files, network and other programs".to_owned();
+    let where_to = if standing.is_confined() { "in a sandbox" } else { "without a sandbox" };
+    let because = standing.remarks.first().map(|remark| format!(" ({remark})")).unwrap_or_default();
+    let why = format!("the server ran {where_to}, and nothing of that was observed{because}");
+    (!standing.observed.calls).then_some(NotTested { what, why })
+}

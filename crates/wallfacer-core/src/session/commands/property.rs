@@ -1,0 +1,54 @@
+//! `property`: tries rules on a server.
+
+use crate::event::Listener;
+use crate::judge::{Context, Secrets};
+use crate::session::agenda::{Selection, Wishes};
+use crate::session::lab::{Lab, World, equip, planted};
+use crate::session::look::{Known, entrust, marker};
+use crate::session::options::FuzzError;
+use crate::session::probes::Notebook;
+use crate::session::probes::rules::{Choose, PropertyOptions, RulesProbe, needs};
+use crate::session::run::{Limits, Session};
+use crate::summary::Fuzzed;
+use crate::wire::Connector;
+
+/// Tries rules on one target.
+pub fn property(
+    mut connector: Connector,
+    choose: Choose<'_>,
+    options: &PropertyOptions,
+    listener: &mut dyn Listener,
+) -> Result<Fuzzed, FuzzError> {
+    let secrets = entrust(&mut connector, options.effort.seed);
+    let mut session = Session::open(connector, &Limits::from(&options.effort), listener)?;
+    let lab = session.lab(World::Plain);
+    let mut notebook = session.notebook();
+    let (mut rules, lab) = probe(&session, choose, options, secrets, lab, &mut notebook);
+    session.run(&lab, &mut [&mut rules], &mut notebook, listener)?;
+    Ok(session.fuzzed(&lab, notebook))
+}
+
+/// The probe that tries rules, and the laboratory with the world that they need.
+pub(super) fn probe(
+    session: &Session,
+    choose: Choose<'_>,
+    options: &PropertyOptions,
+    secrets: Secrets,
+    lab: Lab,
+    notebook: &mut Notebook,
+) -> (RulesProbe, Lab) {
+    let Known { server, catalogue, .. } = &session.known;
+    let seed = options.effort.seed;
+    let selection = Selection::new(catalogue, server, Wishes::from(&options.effort));
+    notebook.not_tested.extend(selection.left_out.clone());
+    let context = Context::new(catalogue, server.protocol).with_secrets(secrets).with_marker(marker(seed));
+    let sets = choose(&context.shapes());
+    let mut connector = session.connector.clone();
+    let needs = needs(&sets, &context.shapes());
+    if needs.any() {
+        equip(&mut connector, needs, seed);
+    }
+    let context = context.with_canary(planted(&connector, server, seed));
+    let rules = RulesProbe::new(sets, context, &connector, &session.known, &selection, options);
+    (rules, lab.with(World::Equipped, connector))
+}

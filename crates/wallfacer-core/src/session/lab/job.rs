@@ -1,0 +1,99 @@
+//! A job: a few cases, the world that they need, and whether they may share a server; and what came of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::one_by_one::Tried;
+use super::settle::Settled;
+use super::together::Part;
+use crate::catalogue::Catalogue;
+use crate::judge::Context;
+use crate::plan::Case;
+use crate::run::Recording;
+use crate::wire::Server;
+
+/// What a server finds around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum World {
+    /// Nothing beside what every server gets; what it does is not watched.
+    Plain,
+    /// The same, and every effect is seen.
+    Watched,
+    /// What injections are after is planted, and every effect is seen.
+    Planted,
+    /// The same, where no connection succeeds.
+    Offline,
+    /// What rules name is planted; what calls do is seen where a rule asks for it.
+    Equipped,
+}
+
+#[derive(Debug, Clone)]
+pub struct Job {
+    pub world: World,
+    /// What the answers are judged by.
+    pub context: Arc<Context>,
+    pub work: Work,
+    /// Whether it mostly waits, so that it takes no place among those that compute.
+    pub waits: bool,
+}
+
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// Starts a fresh server, and asks it for nothing.
+    Start,
+    /// Asks a fresh server for its lists.
+    List,
+    /// Calls that may be in flight together.
+    Together(Together),
+    /// One call at a time on a server.
+    OneByOne { cases: Vec<Case>, patient: bool },
+    /// One call that was not answered at once, alone on fresh servers, with all of its time.
+    Settle(Box<Case>),
+    /// Says goodbye to the server that is at work, and sees what it does then.
+    Part,
+}
+
+#[derive(Debug, Clone)]
+pub struct Together {
+    pub cases: Vec<Case>,
+    pub in_flight: usize,
+    pub pace: Pace,
+    /// Cases that make the same calls for another rule, by the place of the one that is performed for them all.
+    pub twins: BTreeMap<usize, Vec<Case>>,
+    /// Whether answers of valid calls are learned from.
+    pub learns: bool,
+    /// Whether it is asked of what kind each answer is.
+    pub tells_kinds: bool,
+    /// Whether a server that has done well goes on to the next job.
+    pub goes_on: bool,
+}
+
+/// How calls that are not answered are waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// A call that is not answered soon is set aside, and the others go on.
+    Brisk,
+    /// The calls are known to take long: each has all of its time, and its silence says nothing.
+    Patient,
+    /// The calls are suspected of not being answered: each has all of its time, alone, and a few silences are enough.
+    Wary,
+}
+
+/// What came of a job.
+#[derive(Debug)]
+pub enum Done {
+    Started(Box<Started>),
+    Listed(Box<Catalogue>),
+    Together(Part),
+    OneByOne(Vec<Tried>),
+    Settled(Box<Settled>),
+    /// The files that were changed, and the processes that stayed, where there was a server.
+    Parted(Option<Box<crate::wire::Farewell>>),
+}
+
+/// A server that was asked for nothing yet.
+#[derive(Debug)]
+pub struct Started {
+    pub server: Server,
+    pub recording: Recording,
+}

@@ -1,0 +1,42 @@
+//! Reads what an answer teaches the plan: arguments that are good, values that other tools take, what a refusal asks for.
+
+use crate::observe::Answer;
+use crate::plan::{Case, Planner, Teaching, harvest, said, unready};
+use crate::run::{Recording, Taken};
+use crate::wire::{Body, Content, Outcome};
+
+/// What a valid call of a tool was answered, where that is that something must come first.
+pub fn wants_another_first(case: &Case, answer: &Answer, recording: &Recording) -> Option<String> {
+    let valid = case.intent.is_valid() == Some(true) && case.subject.tool().is_some();
+    unready(&refusal(recording.steps.last().filter(|_| valid)?), *answer == Answer::Completed)
+}
+
+/// Tells a plan what a valid call was answered; whether that was a success.
+pub fn teach(planner: &mut Planner, case: &Case, answer: &Answer, recording: &Recording) -> bool {
+    let completed = *answer == Answer::Completed;
+    let unready = wants_another_first(case, answer, recording);
+    if unready.is_some_and(|text| planner.learn_unready(case, &text, completed)) {
+        return false;
+    }
+    planner.learn(case, teaching(answer, recording));
+    completed
+}
+
+/// What a call was answered, in words.
+pub fn refusal(taken: &Taken) -> String {
+    let Some(Outcome::Reply(reply)) = &taken.outcome else { return String::new() };
+    match &reply.content {
+        Content::Reply { body: Body::Error(error), .. } => error.message.clone(),
+        _ => reply.result().map(|result| said(&result)).unwrap_or_default(),
+    }
+}
+
+/// What the answer to the last call of a case teaches.
+pub(super) fn teaching(answer: &Answer, recording: &Recording) -> Teaching {
+    let Some(taken) = recording.steps.last() else { return Teaching::Nothing };
+    let Some(Outcome::Reply(reply)) = &taken.outcome else { return Teaching::Nothing };
+    match answer {
+        Answer::Completed => Teaching::Result(harvest(&reply.result().unwrap_or_default())),
+        _ => Teaching::refusal(&refusal(taken)),
+    }
+}

@@ -1,0 +1,546 @@
+//! Exercises everything that a server offers with valid, boundary, invalid and hostile arguments, and with malformed frames.
+
+mod lane;
+mod round;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::notebook::Seen;
+use super::{Notebook, Probe};
+use crate::catalogue::Catalogue;
+use crate::event::{Event, Listener};
+use crate::judge::Context;
+use crate::learn::Answers;
+use crate::observe::Answer;
+use crate::plan::{Case, Input, Options, Planner, Step, Subject, Teaching};
+use crate::session::agenda::Selection;
+use crate::session::lab::{Asked, Done, Job, Judged, Pace, Part, Settled, Together, Work, World};
+use crate::session::options::{Feedback, FuzzOptions};
+use crate::session::prove::{Interest, Outcome};
+use crate::summary::NotTested;
+
+use self::lane::Lane;
+use self::round::{Next, Round};
+
+/// Calls of one tool in a row that show whether something grows with them.
+const GROWTH_CALLS: u32 = 400;
+/// With fewer iterations than this nobody wants so many calls.
+const GROWTH_ITERATIONS: usize = 100;
+/// Fewer valid calls than this say nothing of how many succeed.
+const FEW_CALLS: u64 = 10;
+/// Where less than this part of the valid calls succeeds, hardly more than the input checks was tested.
+const LOW_SUCCESS: f64 = 0.1;
+/// In a round of this size a server that has taken its part well goes on to the next.
+const LONG_ROUND: usize = 1_600;
+/// Steps before a case that are tried again with it.
+const MAX_BEFORE: usize = 800;
+
+/// What fuzzing has come to so far.
+pub struct Fuzz {
+    seen: Seen,
+    in_flight: usize,
+    tells_kinds: bool,
+    lanes: Vec<Lane>,
+    /// Jobs that are under way, and the lanes that they belong to.
+    jobs: BTreeMap<u64, usize>,
+    next_job: u64,
+    selection: Selection,
+    /// The first valid call of each tool that succeeded.
+    good: BTreeMap<String, Case>,
+    slow: BTreeSet<Subject>,
+    /// What the answers of each tool have in common, where that is wanted.
+    answers: Option<BTreeMap<String, Answers>>,
+    wants_growth: bool,
+    /// Whether what hardly succeeds is told.
+    tells_success: bool,
+    /// Rules of which nothing can be said and why, and those of which something can.
+    pub rulings: BTreeMap<String, Option<String>>,
+    calls: u64,
+}
+
+impl Fuzz {
+    /// A probe with nothing to do yet.
+    pub fn new(options: &FuzzOptions, context: Arc<Context>, selection: Selection) -> Fuzz {
+        Fuzz {
+            seen: Seen { world: World::Plain, context, interest: Interest::ANSWERS },
+            in_flight: options.in_flight,
+            tells_kinds: options.feedback.is_some(),
+            lanes: Vec::new(),
+            jobs: BTreeMap::new(),
+            next_job: 0,
+            selection,
+            good: BTreeMap::new(),
+            slow: BTreeSet::new(),
+            answers: None,
+            wants_growth: options.iterations >= GROWTH_ITERATIONS,
+            tells_success: true,
+            rulings: BTreeMap::new(),
+            calls: 0,
+        }
+    }
+
+    /// The whole plan: what failed before, malformed frames, what is offered beside tools, and the tools.
+    pub fn with_plan(
+        mut self,
+        planner: Planner,
+        stored: Vec<Case>,
+        frames: Vec<Case>,
+        offers: Vec<Case>,
+    ) -> Fuzz {
+        let mut main = Lane::new(Some(planner), vec![("stored".to_owned(), stored)]);
+        main.grows = self.wants_growth;
+        self.lanes = vec![
+            main,
+            Lane::new(None, vec![("protocol frames".to_owned(), frames)]),
+            Lane::new(None, vec![("offers".to_owned(), offers)]),
+        ];
+        self
+    }
+
+    /// Nothing but these cases.
+    pub fn with_cases(mut self, phase: &str, cases: Vec<Case>) -> Fuzz {
+        self.lanes = vec![Lane::new(None, vec![(phase.to_owned(), cases)])];
+        self.tells_success = false;
+        self
+    }
+
+    /// In another world, or with an eye for other charges.
+    pub fn seeing(mut self, world: World, interest: Interest) -> Fuzz {
+        self.seen = Seen { world, interest, ..self.seen };
+        self
+    }
+
+    /// From now on answers are judged by this.
+    pub fn judge_by(&mut self, context: Arc<Context>) {
+        self.seen.context = context;
+    }
+
+    /// Learns what the answers have in common.
+    pub fn learning(mut self) -> Fuzz {
+        self.answers = Some(BTreeMap::new());
+        self.wants_growth = false;
+        self.lanes.iter_mut().for_each(|lane| lane.grows = false);
+        self
+    }
+
+    pub fn without_growth(mut self) -> Fuzz {
+        self.lanes.iter_mut().for_each(|lane| lane.grows = false);
+        self
+    }
+
+    /// What the answers were learned to have in common.
+    pub fn take_answers(&mut self) -> BTreeMap<String, Answers> {
+        self.answers.take().unwrap_or_default()
+    }
+
+    /// Inputs whose answer was new in kind.
+    pub fn news(&self) -> Vec<Input> {
+        let planners = self.lanes.iter().filter_map(|lane| lane.planner.as_ref().map(|planner| (lane, planner)));
+        let mut news: Vec<Input> = Vec::new();
+        for (lane, planner) in planners {
+            let own = lane.own.as_ref().and_then(Subject::tool);
+            let mine = planner.news().into_iter().filter(|input| own.is_none_or(|own| own == input.tool));
+            for input in mine {
+                if !news.contains(&input) {
+                    news.push(input);
+                }
+            }
+        }
+        news
+    }
+
+    fn job(&mut self, lane: usize, next: Next) -> Job {
+        let Lane { round, pace, .. } = &self.lanes[lane];
+        let round = round.as_ref().expect("it was just asked what is next in it");
+        let work = match next {
+            Next::Settle(index) => Work::Settle(Box::new(round.cases[index].clone())),
+            Next::Part(places) => {
+                let twins = places.iter().enumerate();
+                let twins = twins.filter_map(|(place, index)| Some((place, round.twins.get(index)?.clone())));
+                Work::Together(Together {
+                    cases: places.iter().map(|index| round.cases[*index].clone()).collect(),
+                    in_flight: if *pace == Pace::Wary { 1 } else { self.in_flight },
+                    pace: *pace,
+                    twins: twins.collect(),
+                    learns: self.answers.is_some(),
+                    tells_kinds: self.tells_kinds,
+                    goes_on: round.cases.len() >= LONG_ROUND,
+                })
+            }
+        };
+        let waits = matches!(work, Work::Settle(_)) || *pace != Pace::Brisk;
+        Job { world: self.seen.world, context: self.seen.context.clone(), work, waits }
+    }
+
+    /// Takes in the answers of a part, as far as they make anything suspicious; the rest is learned when the round is over.
+    fn take_part(&mut self, lane: usize, number: u64, part: Part, notebook: &mut Notebook) {
+        let seen = self.seen.clone();
+        let Some(round) = &mut self.lanes[lane].round else { return };
+        for (places, mut part) in round.take_part(number, part) {
+            round.keep(&places, &mut part);
+            for (place, mut judged) in part.judged {
+                let index = places[place];
+                let case = judged.case.clone().unwrap_or_else(|| round.cases[index].clone());
+                for charge in std::mem::take(&mut judged.charges) {
+                    let fatal = charge.kind.is_fatal();
+                    let before = if fatal { before(&round.cases, &places, place) } else { Vec::new() };
+                    notebook.suspect(&seen, &case, charge, before, false);
+                }
+                for (twin, judgement) in &mut judged.twins {
+                    for charge in std::mem::take(&mut judgement.charges) {
+                        notebook.suspect(&seen, twin, charge, Vec::new(), false);
+                    }
+                }
+                round.judged.insert(index, judged);
+            }
+            notebook.out_of_time |= part.out_of_time;
+        }
+    }
+
+    /// Takes in what came of a call that had not been answered at once.
+    fn take_settled(&mut self, lane: usize, number: u64, settled: Settled, notebook: &mut Notebook) {
+        let (seen, learns) = (self.seen.clone(), self.answers.is_some());
+        let Some(round) = &mut self.lanes[lane].round else { return };
+        let Some((index, company)) = round.take_settled(number) else { return };
+        let twins = round.twins.get(&index).map(Vec::as_slice).unwrap_or_default();
+        let asked = Asked { teaches: true, learns, tells_kinds: self.tells_kinds, twins };
+        let mut judged = Judged::of(&settled.case, &settled.recording, &seen.context, &asked);
+        let subject = settled.case.subject.clone();
+        let silent = settled.is_silent();
+        let answered_late = silent && settled.silent_again == Some(false);
+        if answered_late {
+            let limit = settled.took().as_secs_f64();
+            notebook.note(subject.name(), format!("an answer took more than {limit:.0}s"));
+        }
+        match () {
+            () if silent && !answered_late => drop(round.silent.insert(subject.clone())),
+            () if answered_late || settled.took() >= SLOW => drop(round.slow.insert(subject.clone())),
+            () if !company.is_empty() && !judged.is_death() => {
+                tell_unexplained(&round.cases, company.into_iter().chain([index]), "fell silent", notebook);
+            }
+            () => {}
+        }
+        for charge in std::mem::take(&mut judged.charges) {
+            if charge.kind.is_hang() && answered_late {
+                continue;
+            }
+            let sure = charge.kind.is_hang() && settled.silent_again == Some(true);
+            notebook.suspect(&seen, &settled.case, charge, Vec::new(), sure);
+        }
+        for (twin, judgement) in &mut judged.twins {
+            for charge in std::mem::take(&mut judgement.charges) {
+                notebook.suspect(&seen, twin, charge, Vec::new(), false);
+            }
+        }
+        round.judged.insert(index, judged);
+    }
+
+    /// Goes on with a lane whose job is back.
+    fn advance(&mut self, lane: usize, notebook: &mut Notebook, listener: &mut dyn Listener) {
+        let Some(round) = &mut self.lanes[lane].round else { return };
+        if !round.advance() {
+            return;
+        }
+        let Some(round) = self.lanes[lane].round.take() else { return };
+        self.conclude(lane, round, notebook, listener);
+    }
+
+    /// Counts and learns in the order of the cases, and gives subjects that make trouble lanes of their own.
+    fn conclude(&mut self, lane: usize, mut round: Round, notebook: &mut Notebook, listener: &mut dyn Listener) {
+        for (index, judged) in std::mem::take(&mut round.judged) {
+            self.take_case(lane, &round.cases[index], judged, notebook);
+        }
+        for unexplained in std::mem::take(&mut round.unexplained) {
+            let what = if unexplained.closed.is_some() { "ended" } else { "fell silent" };
+            tell_unexplained(&round.cases, unexplained.suspects.into_iter(), what, notebook);
+        }
+        notebook.out_of_time |= !round.undone.is_empty();
+        for (subject, left) in std::mem::take(&mut round.given_up) {
+            tell_given_up(&subject, left.len(), notebook);
+            self.lanes[lane].give_up(&subject);
+        }
+        if self.lanes[lane].own.is_none() {
+            self.set_apart(lane, &round);
+        }
+        let suspected = notebook.prover.in_words();
+        listener.hear(&Event::RoundDone {
+            phase: &round.phase,
+            calls: notebook.summary.calls,
+            suspicions: notebook.prover.open(),
+            suspected: &suspected,
+        });
+    }
+
+    fn set_apart(&mut self, lane: usize, round: &Round) {
+        let apart = round.silent.iter().chain(&round.slow).chain(&round.deadly).cloned();
+        for subject in apart.filter(|subject| *subject != Subject::Server).collect::<BTreeSet<_>>() {
+            let (silent, slow) = (round.silent.contains(&subject), round.slow.contains(&subject));
+            let parked = round.parked(&subject);
+            let split = |planner: &mut Planner| subject.tool().map(|tool| planner.split_off(tool));
+            let planner = self.lanes[lane].planner.as_mut().and_then(split);
+            if parked.is_empty() && planner.is_none() {
+                continue;
+            }
+            let pace = match () {
+                () if silent => Pace::Wary,
+                () if slow => Pace::Patient,
+                () => Pace::Brisk,
+            };
+            if slow {
+                self.slow.insert(subject.clone());
+            }
+            let mut own = Lane::of(&subject, planner, &round.phase, parked, pace);
+            own.waits_for_proof = silent;
+            self.lanes.push(own);
+        }
+    }
+
+    fn take_case(&mut self, lane: usize, case: &Case, judged: Judged, notebook: &mut Notebook) {
+        let valid = case.intent.is_valid() == Some(true);
+        let completed = judged.answer == Answer::Completed;
+        notebook.count(&case.subject, valid, &judged.answer);
+        self.calls += 1;
+        if let Some(tool) = case.subject.tool().filter(|_| valid && completed && case.single_call().is_some()) {
+            self.good.entry(tool.to_owned()).or_insert_with(|| case.clone());
+        }
+        let lessons = match &judged.teaching {
+            Teaching::Result(lessons) => lessons.as_slice(),
+            _ => &[],
+        };
+        notebook.prover.hear(case, lessons);
+        if let (Some(answers), Some(sight), Some(tool)) =
+            (&mut self.answers, judged.sight, case.subject.tool())
+        {
+            answers.entry(tool.to_owned()).or_default().add(sight);
+        }
+        if let Some(planner) = self.lanes[lane].planner.as_mut().filter(|_| is_of_plan(case)) {
+            judged.kind.iter().for_each(|kind| planner.learn_kind(case, *kind));
+            let unready = judged.unready.filter(|text| planner.learn_unready(case, text, completed));
+            // That something was done though it is not valid says nothing of what is.
+            if unready.is_none() && (valid || !completed) {
+                planner.learn(case, judged.teaching);
+            }
+        }
+        for text in judged.notes {
+            notebook.note(case.subject.tool(), text);
+        }
+        self.note_ruling(case, judged.unknown);
+        for (twin, judgement) in judged.twins {
+            self.note_ruling(&twin, judgement.unknown);
+        }
+    }
+
+    /// What a rule says of a case: nothing, for this reason, or something.
+    pub fn note_ruling(&mut self, case: &Case, unknown: Option<String>) {
+        let Some(claim) = &case.claim else { return };
+        match (self.rulings.get(&claim.rule), unknown) {
+            (Some(None), _) => {}
+            (Some(Some(_)), Some(_)) => {}
+            (_, unknown) => drop(self.rulings.insert(claim.rule.clone(), unknown)),
+        }
+    }
+
+    /// One good call of each tool, again and again, to see whether anything grows with them.
+    fn growth_cases(&self) -> Vec<Case> {
+        let quick = self.good.values().filter(|case| !self.slow.contains(&case.subject));
+        let many = quick.filter_map(|case| {
+            let (method, params) = case.single_call()?;
+            let (method, params) = (method.to_owned(), params.clone());
+            Some(Case { steps: vec![Step::Many { times: GROWTH_CALLS, method, params }], ..case.clone() })
+        });
+        many.collect()
+    }
+
+    /// Says of each tool of which hardly more than the input checks was tested.
+    fn tell_low_success(&self, notebook: &mut Notebook) {
+        for tool in &self.selection.tools {
+            let counts = notebook.tools.get(&tool.name).cloned().unwrap_or_default();
+            let (valid, good) = (counts.valid_calls, counts.valid_completed);
+            let low = valid >= FEW_CALLS && (good as f64) < LOW_SUCCESS * valid as f64;
+            let why = match good {
+                0 if valid > 0 && tool.is_a_task() => {
+                    notebook.not_tested.insert(NotTested::only_as_task(&tool.name));
+                    continue;
+                }
+                0 if valid > 0 => "none of its valid calls succeeded".to_owned(),
+                _ if low => format!("only {good} of its {valid} valid calls succeeded"),
+                _ => continue,
+            };
+            let why = format!("{why}, so its input checks were tested more than the tool");
+            notebook.leave_out(&tool.name, &why);
+        }
+    }
+}
+
+/// A tool that needs longer than this for a call has a lane of its own.
+const SLOW: std::time::Duration = std::time::Duration::from_secs(1);
+
+impl Probe for Fuzz {
+    fn name(&self) -> &'static str {
+        "fuzz"
+    }
+
+    fn worth(&self) -> f64 {
+        2.0
+    }
+
+    fn propose(
+        &mut self,
+        computes: bool,
+        _notebook: &mut Notebook,
+        listener: &mut dyn Listener,
+    ) -> Option<(u64, Job)> {
+        for lane in 0..self.lanes.len() {
+            if self.lanes[lane].is_free() {
+                match self.lanes[lane].next_cases() {
+                    Some((phase, cases)) => {
+                        listener.hear(&Event::RoundBegun { phase: &phase, cases: cases.len() });
+                        self.lanes[lane].round = Some(Round::new(phase, cases));
+                    }
+                    None if std::mem::take(&mut self.lanes[lane].grows) => {
+                        let cases = self.growth_cases();
+                        self.lanes[lane].append("growth", cases);
+                    }
+                    None => {}
+                }
+            }
+            let computes = computes || self.lanes[lane].pace != Pace::Brisk;
+            let number = self.next_job;
+            let next = self.lanes[lane].round.as_mut().and_then(|round| round.next(number, computes));
+            if let Some(next) = next {
+                self.next_job += 1;
+                self.jobs.insert(number, lane);
+                return Some((number, self.job(lane, next)));
+            }
+        }
+        None
+    }
+
+    fn read(&mut self, number: u64, done: Done, notebook: &mut Notebook, listener: &mut dyn Listener) {
+        let Some(lane) = self.jobs.remove(&number) else { return };
+        match done {
+            Done::Together(part) => self.take_part(lane, number, part, notebook),
+            Done::Settled(settled) => self.take_settled(lane, number, *settled, notebook),
+            _ => {}
+        }
+        self.advance(lane, notebook, listener);
+    }
+
+    fn hear(&mut self, outcome: &Outcome, notebook: &mut Notebook) {
+        if !outcome.was_of_hang {
+            return;
+        }
+        for lane in &mut self.lanes {
+            if !lane.waits_for_proof || lane.own.as_ref() != Some(&outcome.subject) {
+                continue;
+            }
+            lane.waits_for_proof = false;
+            match outcome.slow {
+                true => {
+                    lane.pace = Pace::Patient;
+                    self.slow.insert(outcome.subject.clone());
+                }
+                false => {
+                    let left: usize = lane.first.drain(..).map(|(_, cases)| cases.len()).sum();
+                    if left > 0 {
+                        tell_given_up(&outcome.subject, left, notebook);
+                        lane.give_up(&outcome.subject);
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.is_done() && !lane.grows)
+    }
+
+    fn finish(&mut self, why: Option<&str>, notebook: &mut Notebook) {
+        // What was begun and not ended is counted all the same.
+        for lane in 0..self.lanes.len() {
+            if let Some(mut round) = self.lanes[lane].round.take() {
+                for (index, judged) in std::mem::take(&mut round.judged) {
+                    self.take_case(lane, &round.cases[index], judged, notebook);
+                }
+            }
+        }
+        if let Some(why) = why.filter(|_| !self.is_done()) {
+            notebook.leave_out("the rest of the plan", why);
+        }
+        if self.tells_success {
+            self.tell_low_success(notebook);
+        }
+    }
+}
+
+/// What came before a case on the same server.
+fn before(cases: &[Case], places: &[usize], place: usize) -> Vec<Step> {
+    let earlier = &places[place.saturating_sub(MAX_BEFORE)..place];
+    earlier.iter().flat_map(|index| cases[*index].steps.clone()).collect()
+}
+
+/// Stored cases and frames are no part of the plan, which knows nothing of them.
+fn is_of_plan(case: &Case) -> bool {
+    case.intent.is_valid().is_some() && case.subject.tool().is_some()
+}
+
+fn tell_given_up(subject: &Subject, cases: usize, notebook: &mut Notebook) {
+    let cases = if cases == 1 { "1 case was".to_owned() } else { format!("{cases} cases were") };
+    let text = format!("{cases} left out because it kept ending or silencing the server");
+    notebook.note(subject.name(), text);
+}
+
+fn tell_unexplained(
+    cases: &[Case],
+    suspects: impl Iterator<Item = usize>,
+    what: &str,
+    notebook: &mut Notebook,
+) {
+    let names: BTreeSet<&str> = suspects.filter_map(|index| cases[index].subject.name()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let text = match names.is_empty() {
+        true => format!("the server once {what}, and no single request makes it do so again"),
+        false => format!(
+            "the server once {what} with calls of {} in flight, and none of them alone makes it do so again",
+            names.join(", ")
+        ),
+    };
+    notebook.note(None, text);
+}
+
+/// The plan for the tools that are chosen; those whose schema cannot be used are told.
+pub fn plan(options: &FuzzOptions, selection: &Selection, notebook: &mut Notebook) -> Planner {
+    let FuzzOptions { seed, mode, iterations, max_bytes, .. } = *options;
+    let plan = Options { seed, mode, iterations, max_bytes };
+    let (mut planner, refused) = Planner::new(&selection.tools, plan);
+    if let Some(Feedback { ratio, known }) = &options.feedback {
+        planner.follow_news(*ratio, known);
+    }
+    for (what, why) in refused {
+        notebook.leave_out(&what, &format!("its input schema cannot be used: {why}"));
+    }
+    planner
+}
+
+/// The stored failures that may be tried: one that calls a tool which is left out stays away, and rules are tried where
+/// rules are given.
+pub fn stored(
+    options: &FuzzOptions,
+    catalogue: &Catalogue,
+    selection: &Selection,
+    notebook: &mut Notebook,
+) -> Vec<Case> {
+    let unclaimed = options.stored.iter().filter(|case| case.claim.is_none() && !case.steps.is_empty());
+    let (tried, left): (Vec<&Case>, Vec<&Case>) = unclaimed.partition(|case| {
+        let mut called = case.called_tools();
+        called.all(|name| {
+            let listed = catalogue.tools.entries.iter().any(|tool| tool.name == name);
+            !listed || selection.may_call(name)
+        })
+    });
+    if !left.is_empty() {
+        notebook.leave_out(&format!("{} stored failures", left.len()), "they call tools that are left out");
+    }
+    tried.into_iter().cloned().collect()
+}

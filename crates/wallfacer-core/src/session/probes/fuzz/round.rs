@@ -1,0 +1,197 @@
+//! One round: its cases in parts, each a job; calls that were not answered at once are settled alone, and what was left out
+//! without need is made up for.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::plan::{Case, Subject};
+use crate::run::Unexplained;
+use crate::session::lab::{Aside, Judged, Part, shard_size};
+
+/// How often what was left out is made up for; a server that sticks each time would keep us for ever.
+const MAX_MAKING_UP: usize = 4;
+
+pub struct Round {
+    pub phase: String,
+    pub cases: Vec<Case>,
+    /// Cases that make the same calls for another rule, by the place of the one that is performed for them all.
+    pub twins: BTreeMap<usize, Vec<Case>>,
+    /// What is to be handed out, by the places of the cases.
+    parts: VecDeque<Vec<usize>>,
+    /// Calls that are to be settled alone.
+    unsettled: VecDeque<usize>,
+    /// Jobs that are under way: the places of their cases.
+    under_way: BTreeMap<u64, Vec<usize>>,
+    /// Parts that are back before an earlier one.
+    back: BTreeMap<u64, Part>,
+    pub judged: BTreeMap<usize, Judged>,
+    asides: Vec<Aside>,
+    parked: BTreeSet<usize>,
+    pub given_up: BTreeMap<Subject, Vec<usize>>,
+    pub undone: Vec<usize>,
+    pub unexplained: Vec<Unexplained>,
+    pub deadly: BTreeSet<Subject>,
+    /// Subjects that are not answered, and those that take long.
+    pub silent: BTreeSet<Subject>,
+    pub slow: BTreeSet<Subject>,
+    made_up: usize,
+}
+
+/// What is to be done next in a round.
+pub enum Next {
+    Part(Vec<usize>),
+    Settle(usize),
+}
+
+impl Round {
+    pub fn new(phase: String, cases: Vec<Case>) -> Round {
+        let (cases, twins) = paired(cases);
+        let places: Vec<usize> = (0..cases.len()).collect();
+        let parts = places.chunks(shard_size(cases.len())).map(<[usize]>::to_vec).collect();
+        Round {
+            phase,
+            cases,
+            twins,
+            parts,
+            unsettled: VecDeque::new(),
+            under_way: BTreeMap::new(),
+            back: BTreeMap::new(),
+            judged: BTreeMap::new(),
+            asides: Vec::new(),
+            parked: BTreeSet::new(),
+            given_up: BTreeMap::new(),
+            undone: Vec::new(),
+            unexplained: Vec::new(),
+            deadly: BTreeSet::new(),
+            silent: BTreeSet::new(),
+            slow: BTreeSet::new(),
+            made_up: 0,
+        }
+    }
+
+    /// The next thing to do, under this number; none while others are under way.
+    pub fn next(&mut self, number: u64, computes: bool) -> Option<Next> {
+        if let Some(index) = self.unsettled.pop_front() {
+            self.under_way.insert(number, vec![index]);
+            return Some(Next::Settle(index));
+        }
+        let places = if computes { self.parts.pop_front()? } else { return None };
+        self.under_way.insert(number, places.clone());
+        Some(Next::Part(places))
+    }
+
+    /// A part is back. Gives the parts that can be taken in now, in the order in which they were handed out, each with the
+    /// places of its cases.
+    pub fn take_part(&mut self, number: u64, part: Part) -> Vec<(Vec<usize>, Part)> {
+        self.back.insert(number, part);
+        let mut ready = Vec::new();
+        while let Some((first, _)) = self.under_way.first_key_value()
+            && let Some(part) = self.back.remove(first)
+        {
+            let first = *first;
+            let places = self.under_way.remove(&first).unwrap_or_default();
+            ready.push((places, part));
+        }
+        ready
+    }
+
+    /// Keeps what a part came to, but for what is judged.
+    pub fn keep(&mut self, places: &[usize], part: &mut Part) {
+        let whole = |index: usize| places[index];
+        for Aside { index, company } in std::mem::take(&mut part.aside) {
+            let company = company.into_iter().map(whole).collect();
+            self.asides.push(Aside { index: whole(index), company });
+        }
+        self.parked.extend(std::mem::take(&mut part.parked).into_iter().map(whole));
+        for (subject, left) in std::mem::take(&mut part.given_up) {
+            self.given_up.entry(subject).or_default().extend(left.into_iter().map(whole));
+        }
+        self.undone.extend(std::mem::take(&mut part.undone).into_iter().map(whole));
+        for mut unexplained in std::mem::take(&mut part.unexplained) {
+            unexplained.suspects.iter_mut().for_each(|index| *index = whole(*index));
+            self.unexplained.push(unexplained);
+        }
+        self.deadly.append(&mut part.deadly);
+    }
+
+    /// A call was settled, and its server answered, or not: gives the calls that were beside it when nothing was answered.
+    pub fn take_settled(&mut self, number: u64) -> Option<(usize, Vec<usize>)> {
+        let index = self.under_way.remove(&number)?.pop()?;
+        let aside = self.asides.iter().find(|aside| aside.index == index);
+        Some((index, aside.map(|aside| aside.company.clone()).unwrap_or_default()))
+    }
+
+    /// Whether nothing is under way or to be handed out.
+    fn is_quiet(&self) -> bool {
+        self.parts.is_empty() && self.unsettled.is_empty() && self.under_way.is_empty()
+    }
+
+    /// Goes on where it can: settles what was not answered, then makes up for what was left out without need. True once the
+    /// round is complete.
+    pub fn advance(&mut self) -> bool {
+        if !self.is_quiet() {
+            return false;
+        }
+        let mut seen: BTreeSet<Subject> = BTreeSet::new();
+        for Aside { index, .. } in &self.asides {
+            let subject = &self.cases[*index].subject;
+            let decided = self.judged.contains_key(index)
+                || self.silent.contains(subject)
+                || self.slow.contains(subject);
+            let first = *subject == Subject::Server || seen.insert(subject.clone());
+            match () {
+                () if self.judged.contains_key(index) => {}
+                () if decided || !first => {
+                    self.parked.insert(*index);
+                }
+                () => self.unsettled.push_back(*index),
+            }
+        }
+        if !self.unsettled.is_empty() {
+            return false;
+        }
+        self.asides.clear();
+        let mut again: Vec<usize> = self.parked.iter().copied().filter(|index| !self.is_apart(*index)).collect();
+        if self.made_up >= MAX_MAKING_UP {
+            for index in again.drain(..) {
+                self.given_up.entry(self.cases[index].subject.clone()).or_default().push(index);
+                self.parked.remove(&index);
+            }
+        }
+        if again.is_empty() {
+            return true;
+        }
+        self.made_up += 1;
+        self.parked.retain(|index| !again.contains(index));
+        self.parts.push_back(again);
+        false
+    }
+
+    fn is_apart(&self, index: usize) -> bool {
+        let subject = &self.cases[index].subject;
+        *subject != Subject::Server && (self.silent.contains(subject) || self.slow.contains(subject))
+    }
+
+    /// The cases of a subject that are left for a lane of its own.
+    pub fn parked(&self, subject: &Subject) -> Vec<Case> {
+        let left = self.parked.iter().filter(|index| self.cases[**index].subject == *subject);
+        left.map(|index| self.cases[*index].clone()).collect()
+    }
+}
+
+/// Cases that differ only in the rule that they are tried for, as one case with its twins: each call is made once.
+fn paired(cases: Vec<Case>) -> (Vec<Case>, BTreeMap<usize, Vec<Case>>) {
+    let mut firsts: Vec<Case> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut twins: BTreeMap<usize, Vec<Case>> = BTreeMap::new();
+    for case in cases {
+        let calls = case.claim.as_ref().and_then(|_| serde_json::to_string(&case.steps).ok());
+        match calls.as_ref().and_then(|calls| places.get(calls)) {
+            Some(first) => twins.entry(*first).or_default().push(case),
+            None => {
+                places.extend(calls.map(|calls| (calls, firsts.len())));
+                firsts.push(case);
+            }
+        }
+    }
+    (firsts, twins)
+}

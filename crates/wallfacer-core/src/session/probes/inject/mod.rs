@@ -1,0 +1,355 @@
+//! Puts payloads into every string that a server takes, one call at a time in worlds where every effect is seen, and keeps
+//! what is proven by its effect.
+
+mod learning;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use wallfacer_process::sink::Mode as Net;
+
+use self::learning::Learning;
+use super::notebook::Seen;
+use super::{Notebook, Probe};
+use crate::catalogue::{Catalogue, Tool};
+use crate::event::{Event, Listener};
+use crate::judge::{Context, proof};
+use crate::plan::{Aim, Case, Ground, Ranked, injection_cases};
+use crate::run::Recording;
+use crate::session::agenda::Selection;
+use crate::session::lab::{Done, Job, Lab, Tried, Work, World};
+use crate::session::prove::Interest;
+use crate::summary::NotTested;
+use crate::wire::Connector;
+use crate::world::Standing;
+
+/// Calls of one job; between two jobs others have their turn.
+const CALLS_OF_A_JOB: usize = 24;
+/// Tools that are tried at the same time.
+const MAX_LANES: usize = 4;
+/// Deaths of one tool after which it is left alone: fuzzing is for those.
+const MAX_DEATHS: usize = 4;
+/// The same for silences, which cost a whole time limit each.
+const MAX_SILENCES: usize = 2;
+/// The class of a path that leads out in the plainest way, which explains all others.
+const OUTSIDE: &str = "path";
+/// What this is called while it goes on.
+const PHASE: &str = "injection";
+
+/// Tool, place and class.
+type Key = (String, String, &'static str);
+
+/// What injections have come to so far.
+pub struct Inject {
+    seen: Seen,
+    seed: u64,
+    ground: Ground,
+    tools: Vec<Tool>,
+    learning: Learning,
+    stage: Stage,
+    /// What is left to try, the likeliest first, whichever tool it belongs to.
+    waiting: VecDeque<Case>,
+    /// Calls that were not answered at once: they have all of their time, on servers of their own.
+    patient: VecDeque<Case>,
+    /// Tools with a job under way: what is known of a tool is known before its next job.
+    busy: BTreeMap<u64, BTreeSet<String>>,
+    trouble: BTreeMap<String, Trouble>,
+    /// What of which place is suspected already, so that nothing more is tried there.
+    met: BTreeSet<Key>,
+    next: u64,
+    pub calls: u64,
+    /// Why nothing was tried.
+    pub unseen: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Start,
+    Learning,
+    Trying,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Trouble {
+    deaths: usize,
+    silences: usize,
+}
+
+impl Trouble {
+    fn is_enough(self) -> bool {
+        self.deaths >= MAX_DEATHS || self.silences >= MAX_SILENCES
+    }
+}
+
+impl Inject {
+    /// The worlds in which injections are tried, and a probe for them.
+    pub fn new(
+        lab: Lab,
+        catalogue: &Arc<Catalogue>,
+        selection: &Selection,
+        context: Context,
+        seed: u64,
+    ) -> (Inject, Lab) {
+        let mut online = lab.connector(World::Watched).clone();
+        let ground = prepare(&mut online, catalogue, seed, false);
+        let mut offline = online.clone();
+        offline.world_mut().network = Net::Refuse;
+        offline.world_mut().listeners.clear();
+        let lab = lab.with(World::Planted, online).with(World::Offline, offline);
+        let tools = catalogue.tools.entries.iter().filter(|tool| selection.wants(&tool.name));
+        let tools: Vec<Tool> = tools.cloned().collect();
+        let learning = Learning::new(&tools, &ground, seed);
+        let context = Arc::new(context);
+        let inject = Inject {
+            seen: Seen { world: World::Planted, context, interest: Interest::INJECTION },
+            seed,
+            ground,
+            tools,
+            learning,
+            stage: Stage::Start,
+            waiting: VecDeque::new(),
+            patient: VecDeque::new(),
+            busy: BTreeMap::new(),
+            trouble: BTreeMap::new(),
+            met: BTreeSet::new(),
+            next: 0,
+            calls: 0,
+            unseen: None,
+        };
+        (inject, lab)
+    }
+
+    /// The likeliest first, whichever tool they belong to.
+    fn plan(&mut self, listener: &mut dyn Listener) {
+        let of_tool = |tool: &Tool| {
+            let known = self.learning.known.get(&tool.name).cloned().unwrap_or_default();
+            injection_cases(tool, &known, &self.ground, self.seed)
+        };
+        let mut cases: Vec<Ranked> = self.tools.iter().flat_map(of_tool).collect();
+        cases.sort_by_key(|ranked| ranked.rank);
+        self.waiting = cases.into_iter().map(|ranked| ranked.case).collect();
+        self.trouble.clear();
+        self.stage = Stage::Trying;
+        if !self.waiting.is_empty() {
+            listener.hear(&Event::RoundBegun { phase: PHASE, cases: self.waiting.len() });
+        }
+    }
+
+    /// Takes calls of one tool and one world from the front, as far as they go together.
+    fn next_cases(&mut self) -> Option<(World, Vec<Case>)> {
+        if self.busy.len() >= MAX_LANES {
+            return None;
+        }
+        let busy: BTreeSet<&String> = self.busy.values().flatten().collect();
+        let first = self.waiting.iter().position(|case| !busy.contains(&tool(case).to_owned()))?;
+        let (name, world) = (tool(&self.waiting[first]).to_owned(), world(&self.waiting[first]));
+        let mut taken = Vec::new();
+        let mut kept = VecDeque::new();
+        for case in std::mem::take(&mut self.waiting) {
+            let goes = taken.len() < CALLS_OF_A_JOB && tool(&case) == name && self::world(&case) == world;
+            match goes {
+                true => taken.push(case),
+                false => kept.push_back(case),
+            }
+        }
+        self.waiting = kept;
+        Some((world, taken))
+    }
+
+    /// Leaves out what tells nothing new.
+    fn prune(&mut self) {
+        let (met, trouble) = (&self.met, &self.trouble);
+        self.waiting.retain(|case| {
+            let enough = trouble.get(tool(case)).is_some_and(|trouble| trouble.is_enough());
+            !enough && !is_met(met, case)
+        });
+    }
+
+    fn take(&mut self, tried: Tried, patient: bool, notebook: &mut Notebook) {
+        if tried.aside {
+            self.patient.push_back(tried.case);
+            return;
+        }
+        self.calls += tried.recording.steps.len() as u64;
+        let valid = self.stage == Stage::Learning;
+        for step in &tried.seen.steps {
+            notebook.count(&tried.case.subject, valid, &step.answer);
+        }
+        if tried.is_fatal() {
+            let trouble = self.trouble.entry(tool(&tried.case).to_owned()).or_default();
+            match patient {
+                true => trouble.silences += 1,
+                false => trouble.deaths += 1,
+            }
+        }
+        if self.stage == Stage::Learning {
+            self.learning.take(tried);
+            return;
+        }
+        let seen = Seen { world: world(&tried.case), ..self.seen.clone() };
+        for charge in tried.judgement.charges {
+            if seen.interest.wants(&charge) {
+                self.met.extend(key(&tried.case));
+                notebook.suspect(&seen, &tried.case, charge, Vec::new(), false);
+            }
+        }
+        if let Some(text) = reach(&tried.case, &tried.recording) {
+            self.met.extend(key(&tried.case));
+            notebook.note(tried.case.subject.tool(), text);
+        }
+    }
+
+    fn job(&mut self, world: World, cases: Vec<Case>, patient: bool) -> (u64, Job) {
+        self.next += 1;
+        self.busy.insert(self.next, cases.iter().map(|case| tool(case).to_owned()).collect());
+        let work = Work::OneByOne { cases, patient };
+        (self.next, Job { world, context: self.seen.context.clone(), work, waits: patient })
+    }
+}
+
+impl Probe for Inject {
+    fn name(&self) -> &'static str {
+        "injection"
+    }
+
+    fn worth(&self) -> f64 {
+        2.0
+    }
+
+    fn propose(
+        &mut self,
+        computes: bool,
+        _notebook: &mut Notebook,
+        listener: &mut dyn Listener,
+    ) -> Option<(u64, Job)> {
+        if self.is_done() {
+            return None;
+        }
+        if self.stage == Stage::Start {
+            let begun = self.next > 0;
+            if !computes || begun {
+                return None;
+            }
+            self.next += 1;
+            let Seen { world, context, .. } = self.seen.clone();
+            return Some((self.next, Job { world, context, work: Work::Start, waits: false }));
+        }
+        if let Some(case) = self.patient.pop_front() {
+            return Some(self.job(world(&case), vec![case], true));
+        }
+        if !computes {
+            return None;
+        }
+        if self.stage == Stage::Learning && self.waiting.is_empty() && self.busy.is_empty() {
+            match self.learning.next_round() {
+                Some(cases) => {
+                    listener.hear(&Event::RoundBegun { phase: "learning what leads in", cases: cases.len() });
+                    self.waiting.extend(cases);
+                }
+                None => self.plan(listener),
+            }
+        }
+        self.prune();
+        let (world, cases) = self.next_cases()?;
+        Some(self.job(world, cases, false))
+    }
+
+    fn read(&mut self, number: u64, done: Done, notebook: &mut Notebook, listener: &mut dyn Listener) {
+        self.busy.remove(&number);
+        match done {
+            Done::Started(started) => {
+                self.stage = Stage::Learning;
+                self.unseen = why_unseen(&started.server.standing);
+            }
+            Done::OneByOne(tried) => {
+                let patient = matches!(&tried[..], [one] if !one.aside && one.is_fatal());
+                for tried in tried {
+                    self.take(tried, patient, notebook);
+                }
+            }
+            _ => {}
+        }
+        if self.is_done() && self.unseen.is_none() {
+            let suspected = notebook.prover.in_words();
+            let (calls, suspicions) = (notebook.summary.calls, notebook.prover.open());
+            listener.hear(&Event::RoundDone { phase: PHASE, calls, suspicions, suspected: &suspected });
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let idle = self.waiting.is_empty() && self.patient.is_empty() && self.busy.is_empty();
+        self.unseen.is_some() || self.stage == Stage::Trying && idle
+    }
+
+    fn finish(&mut self, why: Option<&str>, notebook: &mut Notebook) {
+        if let Some(why) = &self.unseen {
+            notebook.leave_out("injections proven by their effect", why);
+            return;
+        }
+        if let Some(why) = why.filter(|_| !self.is_done()) {
+            notebook.leave_out("the rest of the injections", why);
+        }
+        for (tool, trouble) in &self.trouble {
+            if trouble.is_enough() && self.stage == Stage::Trying {
+                let what = format!("some injections into {tool}");
+                let why = "it kept ending or silencing the server".to_owned();
+                notebook.not_tested.insert(NotTested { what, why });
+            }
+        }
+    }
+}
+
+/// Why the effects of a call are not seen; none where they are.
+pub fn why_unseen(standing: &Standing) -> Option<String> {
+    if standing.is_harmless() && standing.observed.calls {
+        return None;
+    }
+    let why = standing.remarks.first().cloned();
+    Some(why.unwrap_or_else(|| "what the server does could not be observed".to_owned()))
+}
+
+/// Plants what injections are after into the world of all servers to come.
+pub fn prepare(connector: &mut Connector, catalogue: &Catalogue, seed: u64, offline: bool) -> Ground {
+    let world = connector.world_mut();
+    let ground = Ground::new(world.scopes(), catalogue, seed);
+    world.watch = true;
+    world.network = if offline { Net::Refuse } else { Net::Answer };
+    world.listeners = if offline { Vec::new() } else { vec![ground.port] };
+    world.plants = ground.plants.clone();
+    ground
+}
+
+fn tool(case: &Case) -> &str {
+    case.subject.tool().unwrap_or_default()
+}
+
+fn world(case: &Case) -> World {
+    let offline = case.intent.injection().is_some_and(|injection| injection.offline);
+    if offline { World::Offline } else { World::Planted }
+}
+
+/// What of which place a case is about.
+fn key(case: &Case) -> Option<Key> {
+    let injection = case.intent.injection()?;
+    Some((case.subject.tool()?.to_owned(), injection.at.clone(), injection.aim.class()))
+}
+
+/// Whether the same was seen there already, or something that explains it.
+fn is_met(met: &BTreeSet<Key>, case: &Case) -> bool {
+    let Some((tool, at, class)) = key(case) else { return false };
+    let escapes = case.intent.injection().is_some_and(|injection| matches!(injection.aim, Aim::Reach { .. }));
+    let outside = (tool, at, OUTSIDE);
+    escapes && met.contains(&outside) || met.contains(&(outside.0, outside.1, class))
+}
+
+/// A server that was told of no directory may take any path; that is worth knowing.
+fn reach(case: &Case, recording: &Recording) -> Option<String> {
+    let injection = case.intent.injection()?;
+    let Aim::Reach { declared: false, scope, .. } = &injection.aim else { return None };
+    proof(case, injection, recording)?;
+    Some(format!(
+        "through `{}` it reaches files outside {}, where it was started; it was given no directory to keep to",
+        injection.at,
+        scope.display()
+    ))
+}

@@ -1,0 +1,83 @@
+//! What all probes of a run write down: calls by what became of them, what is suspected, and what was not tested.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::judge::{Charge, Context};
+use crate::observe::Answer;
+use crate::plan::{Case, Step, Subject};
+use crate::session::lab::World;
+use crate::session::prove::{Interest, Prover, Suspicion};
+use crate::summary::{NotTested, Note, Summary, ToolSummary};
+
+pub struct Notebook {
+    pub prover: Prover,
+    pub summary: Summary,
+    pub tools: BTreeMap<String, ToolSummary>,
+    pub not_tested: BTreeSet<NotTested>,
+    /// Rules, sequences and declarations that something was said of.
+    pub judged: u64,
+    /// Whether time ran out before a plan did.
+    pub out_of_time: bool,
+    /// The probe that is writing.
+    pub probe: usize,
+}
+
+/// Where and how something was seen that is held against the server.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub world: World,
+    pub context: Arc<Context>,
+    pub interest: Interest,
+}
+
+impl Notebook {
+    pub fn new(prover: Prover) -> Notebook {
+        Notebook {
+            prover,
+            summary: Summary::default(),
+            tools: BTreeMap::new(),
+            not_tested: BTreeSet::new(),
+            judged: 0,
+            out_of_time: false,
+            probe: 0,
+        }
+    }
+
+    /// Counts what became of a call.
+    pub fn count(&mut self, subject: &Subject, valid: bool, answer: &Answer) {
+        self.summary.count(answer);
+        let of_offer = matches!(subject, Subject::Resource(_) | Subject::Prompt(_) | Subject::Completion(_));
+        self.summary.of_offers += u64::from(of_offer);
+        if let Some(tool) = subject.tool() {
+            let counts = self.tools.entry(tool.to_owned()).or_default();
+            counts.calls.count(answer);
+            counts.valid_calls += u64::from(valid);
+            counts.valid_completed += u64::from(valid && *answer == Answer::Completed);
+        }
+    }
+
+    /// Holds something against the server, to be proven.
+    pub fn suspect(&mut self, seen: &Seen, case: &Case, charge: Charge, before: Vec<Step>, silent: bool) {
+        self.prover.suspect(Suspicion {
+            case: case.clone(),
+            charge,
+            before,
+            world: seen.world,
+            context: seen.context.clone(),
+            interest: seen.interest,
+            number: (self.probe, 0),
+            proven_silent: silent,
+            alone: false,
+        });
+    }
+
+    pub fn note(&mut self, tool: Option<&str>, text: String) {
+        self.prover.note(Note { tool: tool.map(str::to_owned), text });
+    }
+
+    /// Nothing can be said of this, and why.
+    pub fn leave_out(&mut self, what: &str, why: &str) {
+        self.not_tested.insert(NotTested { what: what.to_owned(), why: why.to_owned() });
+    }
+}

@@ -1,0 +1,144 @@
+//! Keeps what is suspected until it is looked into, each bug once, and gives out the gravest first.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::findings::{FindingId, Kind, Origin};
+use crate::judge::{Charge, Concern, Context};
+use crate::plan::{Aim, Case, Intent, Step};
+use crate::session::lab::World;
+use crate::target::Severity;
+
+/// Which charges a test takes up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interest {
+    pub answers: bool,
+    pub rules: bool,
+    pub behaviour: bool,
+    pub injection: bool,
+}
+
+impl Interest {
+    const NONE: Interest = Interest { answers: false, rules: false, behaviour: false, injection: false };
+    pub const ANSWERS: Interest = Interest { answers: true, rules: true, ..Interest::NONE };
+    pub const RULES: Interest = Interest { rules: true, ..Interest::NONE };
+    pub const BEHAVIOUR: Interest = Interest { behaviour: true, ..Interest::NONE };
+    pub const INJECTION: Interest = Interest { injection: true, ..Interest::NONE };
+
+    pub fn wants(self, charge: &Charge) -> bool {
+        match charge.concern {
+            _ if charge.kind.rule().is_some() => self.rules,
+            Concern::Answers => self.answers,
+            Concern::Rules => self.rules,
+            Concern::Behaviour => self.behaviour,
+            Concern::Injection => self.injection,
+        }
+    }
+}
+
+/// A charge that waits to be proven.
+#[derive(Debug, Clone)]
+pub struct Suspicion {
+    pub case: Case,
+    pub charge: Charge,
+    /// The steps that the same server had taken before, where it may be they that did it.
+    pub before: Vec<Step>,
+    pub world: World,
+    pub context: Arc<Context>,
+    pub interest: Interest,
+    /// The test that raised it, and the place among what it raised.
+    pub number: (usize, u64),
+    /// Whether two fresh servers were silent already, one of them for twice the time.
+    pub proven_silent: bool,
+    /// Whether it did not show among others, and is looked into alone.
+    pub alone: bool,
+}
+
+impl Suspicion {
+    pub fn in_words(&self) -> String {
+        let place = self.case.subject.name().unwrap_or("the server");
+        format!("a suspected {} in {place}", self.charge.kind.name())
+    }
+
+    pub fn id(&self, server: Option<&str>) -> FindingId {
+        Origin::new(server, &self.charge.kind, &self.case.subject, &self.charge.cause).id()
+    }
+
+    pub fn severity(&self) -> Severity {
+        self.charge.severity.unwrap_or_else(|| self.charge.kind.default_severity())
+    }
+
+    pub fn is_of_hang(&self) -> bool {
+        matches!(self.charge.kind, Kind::Hang { .. })
+    }
+
+    /// Whether it may be looked into on one server with others: it shows by what its own call does, whatever else was called.
+    pub fn shares_servers(&self) -> bool {
+        let injection = self.case.intent.injection().filter(|_| !self.alone);
+        injection.is_some_and(|injection| match injection.aim {
+            Aim::Execute { .. } | Aim::Pass { .. } | Aim::Reach { .. } | Aim::Connect { .. } => true,
+            // What is changed stays so, and what is measured is disturbed.
+            Aim::Change { .. } | Aim::Grow | Aim::Inflate => false,
+        })
+    }
+}
+
+/// What is suspected and not looked into yet.
+#[derive(Debug, Default)]
+pub struct Suspicions {
+    waiting: Vec<Suspicion>,
+    known: BTreeSet<FindingId>,
+}
+
+impl Suspicions {
+    /// Adds a suspicion, where its bug is not suspected already. A further frame of ours that brings about what waits to be
+    /// looked into is named with it.
+    pub fn add(&mut self, server: Option<&str>, suspicion: Suspicion) -> bool {
+        let id = suspicion.id(server);
+        let frame = match &suspicion.case.intent {
+            Intent::Frame(name) => Some(name.clone()),
+            _ => None,
+        };
+        let is_new = self.known.insert(id.clone());
+        if is_new {
+            self.waiting.push(suspicion);
+        }
+        if let Some(name) = frame
+            && let Some(known) = self.waiting.iter_mut().find(|known| known.id(server) == id)
+            && !known.charge.frames.contains(&name)
+        {
+            known.charge.frames.push(name);
+        }
+        is_new
+    }
+
+    /// Takes the gravest that may be looked into now; among equals the one that was raised first.
+    pub fn take(&mut self, mut may: impl FnMut(&Suspicion) -> bool) -> Option<Suspicion> {
+        let order = |(_, suspicion): &(usize, &Suspicion)| (Reverse(suspicion.severity()), suspicion.number);
+        let mut waiting: Vec<(usize, &Suspicion)> = self.waiting.iter().enumerate().collect();
+        waiting.sort_by_key(order);
+        let place = waiting.into_iter().find(|(_, suspicion)| may(suspicion))?.0;
+        Some(self.waiting.remove(place))
+    }
+
+    /// Takes all that may be looked into together with what was taken.
+    pub fn take_all(&mut self, may: impl Fn(&Suspicion) -> bool) -> Vec<Suspicion> {
+        let (taken, kept) = std::mem::take(&mut self.waiting).into_iter().partition(|each| may(each));
+        self.waiting = kept;
+        taken
+    }
+
+    /// Puts back what there was no time for.
+    pub fn put_back(&mut self, suspicion: Suspicion) {
+        self.waiting.push(suspicion);
+    }
+
+    pub fn waiting(&self) -> impl Iterator<Item = &Suspicion> {
+        self.waiting.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}

@@ -1,0 +1,102 @@
+//! One run: the server is looked at once, probes are run in a laboratory, and what they wrote down is put together.
+
+use std::time::{Duration, Instant};
+
+use super::agenda::Budget;
+use super::engine::Engine;
+use super::lab::{Lab, World};
+use super::look::{Known, look_at};
+use super::options::FuzzError;
+use super::probes::{Notebook, Probe};
+use super::prove::{Proven, Prover};
+use crate::event::Listener;
+use crate::stop::Stop;
+use crate::summary::{Fuzzed, NotTested};
+use crate::wire::Connector;
+
+/// A server that was looked at, and the time that there is for it.
+pub struct Session {
+    pub connector: Connector,
+    pub known: Known,
+    pub budget: Budget,
+    pub seed: u64,
+    workers: Option<usize>,
+    stop: Stop,
+}
+
+/// What a run has time and servers for.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    pub seed: u64,
+    pub budget: Option<Duration>,
+    pub workers: Option<usize>,
+    pub stop: Stop,
+}
+
+impl Session {
+    pub fn open(
+        mut connector: Connector,
+        limits: &Limits,
+        listener: &mut dyn Listener,
+    ) -> Result<Session, FuzzError> {
+        let begun = Instant::now();
+        let known = look_at(&mut connector, &limits.stop, listener)?;
+        let budget = Budget::new(begun, limits.budget);
+        let (seed, workers, stop) = (limits.seed, limits.workers, limits.stop.clone());
+        Ok(Session { connector, known, budget, seed, workers, stop })
+    }
+
+    /// A laboratory for it, in which the server that was looked at goes on in this world.
+    pub fn lab(&mut self, world: World) -> Lab {
+        let Known { catalogue, server, first, .. } = &mut self.known;
+        let lab = Lab::new(&self.connector, catalogue.clone(), server.startup, &self.stop);
+        match first.take() {
+            Some(first) => lab.adopt(world, first),
+            None => lab.add_lives(1),
+        }
+        lab
+    }
+
+    pub fn notebook(&self) -> Notebook {
+        let Known { server, catalogue, schemas, .. } = &self.known;
+        Notebook::new(Prover::new(server, catalogue, schemas, self.seed))
+    }
+
+    /// Runs the probes; how much time each of them had.
+    pub fn run(
+        &self,
+        lab: &Lab,
+        probes: &mut [&mut dyn Probe],
+        notebook: &mut Notebook,
+        listener: &mut dyn Listener,
+    ) -> Result<Vec<Duration>, FuzzError> {
+        let engine = Engine { lab, budget: self.budget, workers: Engine::workers(lab, self.workers) };
+        Ok(engine.run(probes, notebook, listener)?)
+    }
+
+    /// All that was written down.
+    pub fn fuzzed(self, lab: &Lab, notebook: Notebook) -> Fuzzed {
+        let Notebook { prover, summary, tools, mut not_tested, judged, out_of_time, .. } = notebook;
+        let Proven { findings, flaky, notes, unproven } = prover.finish();
+        for what in unproven {
+            let why = format!("{} before it could be seen a second time", self.stop.why());
+            not_tested.insert(NotTested { what, why });
+        }
+        Fuzzed {
+            target: self.known.target,
+            server: self.known.server,
+            seed: self.seed,
+            took: self.known.begun.elapsed(),
+            lives: lab.lives(),
+            summary,
+            tools,
+            findings,
+            flaky,
+            notes: notes.into_iter().collect(),
+            not_tested: not_tested.into_iter().collect(),
+            out_of_time,
+            rules_judged: judged,
+            news: Vec::new(),
+        }
+    }
+}
