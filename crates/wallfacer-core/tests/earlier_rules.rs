@@ -26,8 +26,7 @@ fn a_file_of_version_3_runs_as_it_is() {
     assert_eq!(rules.warnings, []);
     let choose = |_: &[ToolShape]| vec![RuleSet { name: "version3".to_owned(), rules: rules.clone() }];
     let effort = FuzzOptions { in_flight: 1, ..FuzzOptions::default() };
-    let options =
-        PropertyOptions { effort, cases: 100, looks_further: true, noise: Vec::new() };
+    let options = PropertyOptions { effort, cases: 100, looks_further: true, noise: Vec::new() };
     let target = Target::new(common::fixture("correct", Transport::Stdio));
     let connector = Connector::new(target, common::environment());
     let tried = property(connector, &choose, &options, &mut Deaf).unwrap();

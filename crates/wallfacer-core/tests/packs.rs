@@ -392,8 +392,7 @@ fn base(name: &str, row: &RuleServer) -> String {
 
 fn run(connector: Connector, choose: &dyn Fn(&[ToolShape]) -> Vec<RuleSet>) -> Fuzzed {
     let effort = FuzzOptions { in_flight: 1, destructive: anything_goes(), ..FuzzOptions::default() };
-    let options =
-        PropertyOptions { effort, cases: 3, looks_further: true, noise: Vec::new() };
+    let options = PropertyOptions { effort, cases: 3, looks_further: true, noise: Vec::new() };
     property(connector, &choose, &options, &mut Deaf).unwrap()
 }
 

@@ -176,8 +176,7 @@ fn play_on(sequences: &str, more: &[String], reach: impl Fn(Command) -> Reach) -
         .unwrap_or_else(|problems| panic!("{problems}"));
     let place = tempfile::tempdir().unwrap();
     let effort = FuzzOptions { in_flight: 1, ..FuzzOptions::default() };
-    let options =
-        PropertyOptions { effort, cases: 1, looks_further: true, noise: Vec::new() };
+    let options = PropertyOptions { effort, cases: 1, looks_further: true, noise: Vec::new() };
     let choose = |_: &[ToolShape]| vec![RuleSet { name: "rules".to_owned(), rules: rules.clone() }];
     let connector = connector(reach(command(place.path(), more)));
     let tried = property(connector, &choose, &options, &mut Deaf).unwrap();

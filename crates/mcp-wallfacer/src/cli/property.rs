@@ -73,12 +73,8 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         stop: watch.stop().clone(),
         ..FuzzOptions::default()
     };
-    let options = PropertyOptions {
-        effort,
-        cases: args.cases,
-        looks_further: true,
-        noise: noise(&chosen.settings)?,
-    };
+    let options =
+        PropertyOptions { effort, cases: args.cases, looks_further: true, noise: noise(&chosen.settings)? };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
     let frame = Frame {

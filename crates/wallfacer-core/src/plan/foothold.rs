@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::catalogue::Tool;
 use super::guard::words;
 use super::lesson::Lesson;
+use crate::catalogue::Tool;
 use crate::world::DeclaredBy;
 
 /// Words in the names of fields that want a directory, and of those that want a file.

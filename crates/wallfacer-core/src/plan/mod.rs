@@ -28,7 +28,7 @@ pub use frame::RawFrame;
 pub use guard::{held_back, words};
 pub use harvest::harvest;
 pub use injection::{
-    Aim, Escape, Ground, Injection, Known, Landmarks, Purpose, Ranked, demanded, injection_cases, places,
+    Aim, Escape, Ground, Injection, Known, Landmarks, Met, Purpose, Ranked, demanded, injection_cases, places,
 };
 pub use input::Input;
 pub use lesson::{Lesson, Teaching, said};

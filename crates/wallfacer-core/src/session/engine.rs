@@ -202,7 +202,9 @@ impl Engine<'_> {
             if !parallel {
                 self.lab.rest();
             }
-            let Some(proof) = notebook.prover.next(least, self.budget.end()) else { return };
+            let Some(proof) = notebook.prover.next(least, running.computing > 0, self.budget.end()) else {
+                return;
+            };
             running.proofs += 1;
             let sender = sender.clone();
             scope.spawn(move || {

@@ -6,10 +6,10 @@ use serde_json::Map;
 use wallfacer_process::jail::offers;
 use wallfacer_process::platform;
 
+use super::look::tell_connected;
 use crate::catalogue::{Catalogue, discover};
 use crate::event::{Event, Listener};
 use crate::observe::{Answer, Examination, see};
-use super::look::tell_connected;
 use crate::report;
 use crate::run::{Call, execute};
 use crate::target::Era;

@@ -12,6 +12,7 @@
 //! | `payload` | a place and the ground → what is put there, and what it is after |
 //! | `archive` | a size → a small archive that unpacks to it |
 //! | `cases` | all of these → cases, the likeliest first |
+//! | `met` | what was seen to work → what need not be tried any more |
 //! | `aim` | what one case is after: how its effect is known |
 
 mod aim;
@@ -21,6 +22,7 @@ mod cases;
 mod demand;
 mod ground;
 mod landmarks;
+mod met;
 mod payload;
 mod place;
 
@@ -30,4 +32,5 @@ pub use cases::{Ranked, injection_cases};
 pub use demand::demanded;
 pub use ground::Ground;
 pub use landmarks::Landmarks;
+pub use met::Met;
 pub use place::{Purpose, places};

@@ -177,8 +177,7 @@ impl Runner {
     ) -> bool {
         let now = Instant::now();
         let overdue = flights.iter().filter(|(_, flight)| flight.due <= now);
-        let overdue: Vec<(Ticket, usize)> =
-            overdue.map(|(ticket, flight)| (*ticket, flight.index)).collect();
+        let overdue: Vec<(Ticket, usize)> = overdue.map(|(ticket, flight)| (*ticket, flight.index)).collect();
         let Some(oldest) = flights.values().min_by_key(|flight| (flight.sent, flight.index)) else {
             return false;
         };
@@ -193,7 +192,8 @@ impl Runner {
             return false;
         }
         let oldest = oldest.index;
-        let mut others: Vec<usize> = std::mem::take(flights).into_values().map(|flight| flight.index).collect();
+        let mut others: Vec<usize> =
+            std::mem::take(flights).into_values().map(|flight| flight.index).collect();
         others.retain(|index| *index != oldest);
         others.sort_unstable();
         others.iter().rev().for_each(|index| waiting.push_front(*index));
@@ -248,12 +248,7 @@ impl Runner {
     }
 
     /// Gives up the calls that have waited too long, as was to be expected of them.
-    fn let_go(
-        &mut self,
-        cases: &[Case],
-        flights: &mut BTreeMap<Ticket, Flight>,
-        foreman: &mut dyn Foreman,
-    ) {
+    fn let_go(&mut self, cases: &[Case], flights: &mut BTreeMap<Ticket, Flight>, foreman: &mut dyn Foreman) {
         let now = Instant::now();
         let overdue: Vec<(Ticket, usize)> = flights
             .iter()

@@ -105,8 +105,9 @@ pub fn check(
         run.locked = locked(&session, &watching.behaviour);
     }
     observed |= injecting.is_some_and(|inject| inject.calls > 0);
-    run.add_fuzzing(session.fuzzed(&lab, notebook));
-    run.lives -= 1;
+    let fuzzed = session.fuzzed(&lab, notebook);
+    (run.took, run.lives) = (fuzzed.took, 0);
+    run.add_fuzzing(fuzzed);
     if !observed {
         run.not_tested.extend(unobserved(&run.server.standing));
     }

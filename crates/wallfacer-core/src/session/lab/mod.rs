@@ -184,9 +184,7 @@ impl Lab {
                 self.add_lives(1);
                 Done::Listed(Box::new(listed))
             }
-            Work::Together(together) => {
-                Done::Together(together::perform(together, crew, context, until)?)
-            }
+            Work::Together(together) => Done::Together(together::perform(together, crew, context, until)?),
             Work::OneByOne { cases, patient } => {
                 Done::OneByOne(one_by_one::perform(cases, patient, crew, context, until)?)
             }

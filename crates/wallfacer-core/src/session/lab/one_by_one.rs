@@ -8,7 +8,7 @@ use super::attempt::{Attempt, attempt};
 use super::idle::Crew;
 use crate::judge::{Context, Judgement};
 use crate::observe::{Answer, Observation};
-use crate::plan::Case;
+use crate::plan::{Case, Met};
 use crate::run::{Recording, Taken};
 
 /// Calls after which a server is replaced, so that what it has gathered does not slow the rest down.
@@ -39,9 +39,6 @@ impl Tried {
     }
 }
 
-/// What of which place an injection is about: once it is charged, further payloads tell nothing new.
-type Aim = (String, String, &'static str);
-
 /// Performs all cases for which there is time. A subject that was set aside is left alone: those cases are not tried.
 pub(super) fn perform(
     cases: Vec<Case>,
@@ -51,15 +48,14 @@ pub(super) fn perform(
     until: Option<Instant>,
 ) -> Result<Vec<Tried>, Failed> {
     let mut tried: Vec<Tried> = Vec::new();
-    let mut charged: BTreeSet<Aim> = BTreeSet::new();
+    let mut met = Met::default();
     let mut aside = BTreeSet::new();
     for case in cases {
         let over = until.is_some_and(|until| Instant::now() >= until);
-        let met = aim(&case).is_some_and(|aim| charged.contains(&aim));
         if over || crew.stop.is_told() {
             break;
         }
-        if met || aside.contains(&case.subject) {
+        if met.explains(&case) || aside.contains(&case.subject) {
             continue;
         }
         let one = one(case, patient, crew, context)?;
@@ -67,7 +63,7 @@ pub(super) fn perform(
             aside.insert(one.case.subject.clone());
         }
         if !one.judgement.charges.is_empty() {
-            charged.extend(aim(&one.case));
+            met.add(&one.case);
         }
         tried.push(one);
     }
@@ -89,9 +85,4 @@ fn one(case: Case, patient: bool, crew: &mut Crew, context: &Context) -> Result<
         runtime.block_on(stop.unless(attempt(runner, &case, &patience, context)))??;
     let aside = patience.is_brief() && recording.steps.iter().any(Taken::is_silent);
     Ok(Tried { case, recording, seen, judgement, played, aside })
-}
-
-fn aim(case: &Case) -> Option<Aim> {
-    let injection = case.intent.injection()?;
-    Some((case.subject.tool()?.to_owned(), injection.at.clone(), injection.aim.class()))
 }

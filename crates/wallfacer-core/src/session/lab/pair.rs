@@ -1,12 +1,12 @@
 //! Asks two servers the same, and holds what they answer against each other.
 
-use crate::session::look::{entrust, look};
 use crate::catalogue::{Catalogue, Tool};
 use crate::judge::{Charge, Reply, disagreements, listed_disagreements};
 use crate::observe::{Answer, observe};
 use crate::place::Pattern;
 use crate::plan::{Case, Measure, held_back};
 use crate::run::{Patience, Recording, Runner};
+use crate::session::look::{entrust, look};
 use crate::target::{Destructive, Version};
 use crate::wire::{ConnectError, Connector, Server};
 

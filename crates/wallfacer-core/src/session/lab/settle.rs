@@ -36,12 +36,7 @@ impl Settled {
     }
 }
 
-pub(super) fn perform(
-    lab: &Lab,
-    world: World,
-    case: &Case,
-    crew: &mut Crew,
-) -> Result<Settled, Failed> {
+pub(super) fn perform(lab: &Lab, world: World, case: &Case, crew: &mut Crew) -> Result<Settled, Failed> {
     let Crew { runner, runtime, stop, .. } = crew;
     let mut second = lab.runner(world);
     let looked = runtime.block_on(stop.unless(look(lab, case, runner, &mut second)));

@@ -244,12 +244,8 @@ impl Foreman for Collector<'_> {
         self.out_of_time |= is_cut_short(case, &recording) && self.is_over();
         let teaches = self.instructive.contains(&index);
         let twins = self.together.twins.get(&index).map(Vec::as_slice).unwrap_or_default();
-        let asked = Asked {
-            teaches,
-            learns: self.together.learns,
-            tells_kinds: self.together.tells_kinds,
-            twins,
-        };
+        let asked =
+            Asked { teaches, learns: self.together.learns, tells_kinds: self.together.tells_kinds, twins };
         let judged = Judged::of(case, &recording, self.context, &asked);
         self.trouble.entry(case.subject.clone()).or_default().count(judged.trouble);
         self.judged.insert(index, judged);

@@ -302,13 +302,7 @@ impl Comparison<'_> {
     }
 }
 
-fn keep(
-    book: &mut Book,
-    case: Case,
-    charge: Charge,
-    reproduced: Reproduced,
-    listener: &mut dyn Listener,
-) {
+fn keep(book: &mut Book, case: Case, charge: Charge, reproduced: Reproduced, listener: &mut dyn Listener) {
     if reproduced.k == 0 {
         book.note(case.subject.tool(), format!("seen once, never again: {}", charge.message));
         return;
@@ -323,6 +317,7 @@ fn keep(
         number: (0, 0),
         proven_silent: false,
         alone: true,
+        raised: std::time::Instant::now(),
     };
     let confirmed = Confirmed::Finding { charge: Box::new(charge), case, reproduced };
     book.notebook.prover.take_one(confirmed, suspicion, listener);

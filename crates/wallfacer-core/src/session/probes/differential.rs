@@ -63,6 +63,7 @@ impl Listing {
                 number: (notebook.probe, 0),
                 proven_silent: false,
                 alone: true,
+                raised: std::time::Instant::now(),
             };
             let confirmed = match k {
                 0 => Confirmed::Never,
@@ -108,7 +109,11 @@ impl Probe for Listing {
 
     fn finish(&mut self, _: Option<&str>, notebook: &mut Notebook) {
         for (case, charge, _) in &self.broken {
-            let what = format!("a suspected {} in {}", charge.kind.name(), case.subject.name().unwrap_or("the server"));
+            let what = format!(
+                "a suspected {} in {}",
+                charge.kind.name(),
+                case.subject.name().unwrap_or("the server")
+            );
             notebook.leave_out(&what, "there was no time to ask for the list again");
         }
     }

@@ -69,6 +69,7 @@ impl Notebook {
             number: (self.probe, 0),
             proven_silent: silent,
             alone: false,
+            raised: std::time::Instant::now(),
         });
     }
 

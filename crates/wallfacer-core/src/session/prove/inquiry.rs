@@ -82,7 +82,10 @@ impl Inquiry<'_> {
             return Ok(slow);
         }
         // Half a proof is none, and would cost the time of another.
-        if hang && !suspicion.proven_silent && self.is_over_in(self.runner.patience().stretched(STRETCH).plain()) {
+        if hang
+            && !suspicion.proven_silent
+            && self.is_over_in(self.runner.patience().stretched(STRETCH).plain())
+        {
             return Ok(Confirmed::OutOfTime);
         }
         let grown = with_more_calls(case, charge);

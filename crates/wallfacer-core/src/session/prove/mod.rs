@@ -15,7 +15,7 @@ mod suspicion;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wallfacer_schema::Schema;
 
@@ -41,6 +41,9 @@ use crate::wire::Server;
 
 /// Suspicions that are looked into on the same fresh servers.
 const MAX_BATCH: usize = 24;
+/// So many wait for no others to share their servers with, and none waits longer than this.
+const FULL_BATCH: usize = 8;
+const MOST_WAITING: Duration = Duration::from_secs(2);
 
 /// What is suspected of one server, and what is proven.
 pub struct Prover {
@@ -106,7 +109,12 @@ impl Outcome {
 }
 
 impl Prover {
-    pub fn new(server: &Server, catalogue: &Arc<Catalogue>, schemas: &Arc<BTreeMap<String, Schema>>, seed: u64) -> Prover {
+    pub fn new(
+        server: &Server,
+        catalogue: &Arc<Catalogue>,
+        schemas: &Arc<BTreeMap<String, Schema>>,
+        seed: u64,
+    ) -> Prover {
         Prover {
             server: ServerName { name: server.name.clone(), version: server.version.clone() },
             protocol: server.protocol.to_string(),
@@ -166,11 +174,21 @@ impl Prover {
     }
 
     /// The next proof; none where nothing waits that may be looked into now. `least` leaves out what is less severe.
-    pub fn next(&mut self, least: Severity, until: Option<Instant>) -> Option<Proof> {
+    /// `exploring` where more may still come up that can share the servers of a proof.
+    pub fn next(&mut self, least: Severity, exploring: bool, until: Option<Instant>) -> Option<Proof> {
         loop {
+            let sharing = self.suspicions.waiting().filter(|suspicion| suspicion.shares_servers()).count();
+            let is_ready = |suspicion: &Suspicion| {
+                !exploring
+                    || !suspicion.shares_servers()
+                    || sharing >= FULL_BATCH
+                    || suspicion.raised.elapsed() >= MOST_WAITING
+            };
             let busy: BTreeSet<&Key> = self.running.values().flatten().collect();
             let may = |suspicion: &Suspicion| {
-                suspicion.severity() >= least && keys(suspicion).iter().all(|key| !busy.contains(key))
+                is_ready(suspicion)
+                    && suspicion.severity() >= least
+                    && keys(suspicion).iter().all(|key| !busy.contains(key))
             };
             let first = self.suspicions.take(may)?;
             if self.is_explained(&first.case, &first.charge) {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::smaller::with_arguments;
 use super::inquiry::{Confirmed, Inquiry};
+use super::smaller::with_arguments;
 use crate::catalogue::Tool;
 use crate::observe::{Answer, observe};
 use crate::plan::Case;

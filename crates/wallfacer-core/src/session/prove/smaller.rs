@@ -69,7 +69,8 @@ impl Inquiry<'_> {
         let glance = if hang { whole.brief() } else { whole.clone() };
         let Some(arguments) = case.arguments() else { return Ok(case.clone()) };
         let until = self.minimising_until();
-        let constraint = Constraint::of(&charge.kind, &case.intent, charge.measure.is_some(), arguments, schema);
+        let constraint =
+            Constraint::of(&charge.kind, &case.intent, charge.measure.is_some(), arguments, schema);
         let mut shrinker = Shrinker::new(schema, arguments.clone(), constraint.class());
         let mut smallest = case.clone();
         for _ in 0..MAX_PROPOSALS {

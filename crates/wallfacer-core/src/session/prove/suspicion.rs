@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::findings::{FindingId, Kind, Origin};
 use crate::judge::{Charge, Concern, Context};
@@ -53,6 +54,7 @@ pub struct Suspicion {
     pub proven_silent: bool,
     /// Whether it did not show among others, and is looked into alone.
     pub alone: bool,
+    pub raised: Instant,
 }
 
 impl Suspicion {

@@ -15,9 +15,7 @@ use crate::catalogue::Catalogue;
 use crate::event::{Event, Listener};
 use crate::judge::{Context, Watched, left_running, observations, weigh};
 use crate::observe::{Answer, Behaviour, Effects, Observation, Place, Whose, observe};
-use crate::plan::{
-    Case, Intent, Mode, Options, Planner, Step, Subject, footholds, offer_cases,
-};
+use crate::plan::{Case, Intent, Mode, Options, Planner, Step, Subject, footholds, offer_cases};
 use crate::run::{Recording, Taken};
 use crate::session::agenda::Selection;
 use crate::session::lab::{
@@ -404,7 +402,8 @@ impl Probe for Behave<'_> {
         if !computes || busy {
             return None;
         }
-        let trouble = |case: &Case| self.trouble.get(&case.subject).is_some_and(|times| *times >= MAX_TROUBLE);
+        let trouble =
+            |case: &Case| self.trouble.get(&case.subject).is_some_and(|times| *times >= MAX_TROUBLE);
         self.waiting.retain(|case| !trouble(case));
         if !self.waiting.is_empty() {
             let count = self.waiting.len().min(CALLS_OF_A_JOB);

@@ -42,7 +42,13 @@ impl Lane {
     }
 
     /// A lane for one subject, which begins with the cases that were left out elsewhere.
-    pub fn of(subject: &Subject, planner: Option<Planner>, phase: &str, parked: Vec<Case>, pace: Pace) -> Lane {
+    pub fn of(
+        subject: &Subject,
+        planner: Option<Planner>,
+        phase: &str,
+        parked: Vec<Case>,
+        pace: Pace,
+    ) -> Lane {
         let mut lane = Lane::new(planner, vec![(phase.to_owned(), parked)]);
         lane.own = Some(subject.clone());
         lane.pace = pace;

@@ -136,7 +136,8 @@ impl Fuzz {
 
     /// Inputs whose answer was new in kind.
     pub fn news(&self) -> Vec<Input> {
-        let planners = self.lanes.iter().filter_map(|lane| lane.planner.as_ref().map(|planner| (lane, planner)));
+        let planners =
+            self.lanes.iter().filter_map(|lane| lane.planner.as_ref().map(|planner| (lane, planner)));
         let mut news: Vec<Input> = Vec::new();
         for (lane, planner) in planners {
             let own = lane.own.as_ref().and_then(Subject::tool);
@@ -247,7 +248,13 @@ impl Fuzz {
     }
 
     /// Counts and learns in the order of the cases, and gives subjects that make trouble lanes of their own.
-    fn conclude(&mut self, lane: usize, mut round: Round, notebook: &mut Notebook, listener: &mut dyn Listener) {
+    fn conclude(
+        &mut self,
+        lane: usize,
+        mut round: Round,
+        notebook: &mut Notebook,
+        listener: &mut dyn Listener,
+    ) {
         for (index, judged) in std::mem::take(&mut round.judged) {
             self.take_case(lane, &round.cases[index], judged, notebook);
         }
@@ -301,7 +308,8 @@ impl Fuzz {
         let completed = judged.answer == Answer::Completed;
         notebook.count(&case.subject, valid, &judged.answer);
         self.calls += 1;
-        if let Some(tool) = case.subject.tool().filter(|_| valid && completed && case.single_call().is_some()) {
+        if let Some(tool) = case.subject.tool().filter(|_| valid && completed && case.single_call().is_some())
+        {
             self.good.entry(tool.to_owned()).or_insert_with(|| case.clone());
         }
         let lessons = match &judged.teaching {

@@ -150,7 +150,8 @@ impl Round {
             return false;
         }
         self.asides.clear();
-        let mut again: Vec<usize> = self.parked.iter().copied().filter(|index| !self.is_apart(*index)).collect();
+        let mut again: Vec<usize> =
+            self.parked.iter().copied().filter(|index| !self.is_apart(*index)).collect();
         if self.made_up >= MAX_MAKING_UP {
             for index in again.drain(..) {
                 self.given_up.entry(self.cases[index].subject.clone()).or_default().push(index);

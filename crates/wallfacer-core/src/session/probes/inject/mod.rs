@@ -14,7 +14,7 @@ use super::{Notebook, Probe};
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
 use crate::judge::{Context, proof};
-use crate::plan::{Aim, Case, Ground, Ranked, injection_cases};
+use crate::plan::{Aim, Case, Ground, Met, Ranked, injection_cases};
 use crate::run::Recording;
 use crate::session::agenda::Selection;
 use crate::session::lab::{Done, Job, Lab, Tried, Work, World};
@@ -31,13 +31,8 @@ const MAX_LANES: usize = 4;
 const MAX_DEATHS: usize = 4;
 /// The same for silences, which cost a whole time limit each.
 const MAX_SILENCES: usize = 2;
-/// The class of a path that leads out in the plainest way, which explains all others.
-const OUTSIDE: &str = "path";
 /// What this is called while it goes on.
 const PHASE: &str = "injection";
-
-/// Tool, place and class.
-type Key = (String, String, &'static str);
 
 /// What injections have come to so far.
 pub struct Inject {
@@ -55,7 +50,7 @@ pub struct Inject {
     busy: BTreeMap<u64, BTreeSet<String>>,
     trouble: BTreeMap<String, Trouble>,
     /// What of which place is suspected already, so that nothing more is tried there.
-    met: BTreeSet<Key>,
+    met: Met,
     next: u64,
     pub calls: u64,
     /// Why nothing was tried.
@@ -111,7 +106,7 @@ impl Inject {
             patient: VecDeque::new(),
             busy: BTreeMap::new(),
             trouble: BTreeMap::new(),
-            met: BTreeSet::new(),
+            met: Met::default(),
             next: 0,
             calls: 0,
             unseen: None,
@@ -161,7 +156,7 @@ impl Inject {
         let (met, trouble) = (&self.met, &self.trouble);
         self.waiting.retain(|case| {
             let enough = trouble.get(tool(case)).is_some_and(|trouble| trouble.is_enough());
-            !enough && !is_met(met, case)
+            !enough && !met.explains(case)
         });
     }
 
@@ -189,12 +184,12 @@ impl Inject {
         let seen = Seen { world: world(&tried.case), ..self.seen.clone() };
         for charge in tried.judgement.charges {
             if seen.interest.wants(&charge) {
-                self.met.extend(key(&tried.case));
+                self.met.add(&tried.case);
                 notebook.suspect(&seen, &tried.case, charge, Vec::new(), false);
             }
         }
         if let Some(text) = reach(&tried.case, &tried.recording) {
-            self.met.extend(key(&tried.case));
+            self.met.add(&tried.case);
             notebook.note(tried.case.subject.tool(), text);
         }
     }
@@ -326,20 +321,6 @@ fn tool(case: &Case) -> &str {
 fn world(case: &Case) -> World {
     let offline = case.intent.injection().is_some_and(|injection| injection.offline);
     if offline { World::Offline } else { World::Planted }
-}
-
-/// What of which place a case is about.
-fn key(case: &Case) -> Option<Key> {
-    let injection = case.intent.injection()?;
-    Some((case.subject.tool()?.to_owned(), injection.at.clone(), injection.aim.class()))
-}
-
-/// Whether the same was seen there already, or something that explains it.
-fn is_met(met: &BTreeSet<Key>, case: &Case) -> bool {
-    let Some((tool, at, class)) = key(case) else { return false };
-    let escapes = case.intent.injection().is_some_and(|injection| matches!(injection.aim, Aim::Reach { .. }));
-    let outside = (tool, at, OUTSIDE);
-    escapes && met.contains(&outside) || met.contains(&(outside.0, outside.1, class))
 }
 
 /// A server that was told of no directory may take any path; that is worth knowing.

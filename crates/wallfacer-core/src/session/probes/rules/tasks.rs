@@ -71,12 +71,8 @@ impl Tasks {
                     tasks.listing.push(static_case(&rule, seed));
                     continue;
                 }
-                let plan = RulePlan {
-                    schemas,
-                    known: context.known(&Value::Null),
-                    seed,
-                    cases: options.cases,
-                };
+                let plan =
+                    RulePlan { schemas, known: context.known(&Value::Null), seed, cases: options.cases };
                 match rule_cases(&rule, &plan) {
                     Ok(cases) => tasks.calls.extend(cases),
                     Err(why) => tasks.left_out.push((rule.name.clone(), why.to_string())),
