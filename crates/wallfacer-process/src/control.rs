@@ -1,4 +1,4 @@
-//! The hand we keep on a running tree: a keeper, or a process group.
+//! Signals and ends a running tree, whether a keeper or a process group holds it.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! [`Spec`] in, a running [`Process`] out: the handle that keeps a tree alive and ends all of it.
+//! The handle of a running [`Process`], which keeps a tree alive and ends all of it.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;

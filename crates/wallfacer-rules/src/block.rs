@@ -1,5 +1,5 @@
-//! A rule about every tool in, one rule per tool (and per field) out.
-//! What the server calls its tools is put into the tree as names, never as text to be read again.
+//! Makes one rule per tool (and per field) of a rule about every tool. What the server calls its tools is put into the
+//! tree as names, never as text to be read again.
 
 use crate::file::{Filling, fill};
 use crate::library::Library;

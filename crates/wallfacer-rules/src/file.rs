@@ -1,4 +1,4 @@
-//! The text of a rule file in, its version, its metadata and its tree out: the file as typed.
+//! Reads the text of a rule file as its version, its metadata and its tree: the file as typed.
 
 use crate::library::Library;
 use crate::metadata::{Metadata, Parameter, ParameterType};

@@ -1,4 +1,5 @@
-//! The rule language: a YAML file in, verdicts about calls out. Nothing here waits, reads a file, prints or looks at a clock.
+//! The rule language: reads rules from a YAML file and judges calls by them. Nothing here waits, reads a file, prints
+//! or looks at a clock.
 //!
 //! ```text
 //! text ─ yaml ─▶ RuleFile ─ load, read ─▶ Rules ─ block ─▶ Rule ─ evaluate ─▶ Verdict

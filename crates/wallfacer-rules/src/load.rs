@@ -1,4 +1,4 @@
-//! A rule file, parameters and a way to find other files in, [`Rules`] out, with those of every file it extends.
+//! Loads the [`Rules`] of a file with its parameters, and those of every file it extends.
 
 use crate::block::Block;
 use crate::file::{Filling, RuleFile};

@@ -1,4 +1,4 @@
-//! A place in a file and what is wrong there in, a message with snippet, caret and help out.
+//! Tells what is wrong at a place in a rule file, with snippet, caret and help.
 
 use crate::source::{Place, Source, Span};
 use std::fmt;

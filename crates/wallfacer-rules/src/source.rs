@@ -1,4 +1,4 @@
-//! A file's text and a byte range in, the line, the column and the snippet of that place out.
+//! Finds the line, the column and the snippet of a place in a file.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! JSON Schema in, values out: valid, on the boundary, invalid in one named way, adversarial; and shrinking.
+//! Makes values from a JSON Schema: valid, on the boundary, invalid in one named way, adversarial; and shrinks them.
 //!
 //! ```
 //! use serde_json::json;

@@ -1,4 +1,5 @@
-//! A stored finding in, what it takes to try it once more out: its secrets put back, and a server that may be started.
+//! Prepares a stored finding to be tried once more: puts its secrets back, and asks before it starts a command that was
+//! not recorded here.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What `check` and `ci` do alike: a target and an effort in, a finished run with its findings stored out.
+//! Runs a check and stores what it finds. `check` and `ci` share this and differ only in what they do with the result.
 
 use std::path::Path;
 use std::sync::Arc;

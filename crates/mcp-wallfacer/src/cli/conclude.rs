@@ -1,4 +1,4 @@
-//! A finished run in, its report delivered and its exit code out: the same for every command that tests.
+//! Delivers the report of a finished run and chooses the exit code, in the same way for every command that tests.
 
 use wallfacer_core::findings::Redaction;
 use wallfacer_core::report::{Report, document, human, sarif, written};

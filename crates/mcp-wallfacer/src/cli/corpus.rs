@@ -1,4 +1,4 @@
-//! `corpus`: what is stored, one of it, all of it tried again, or one made smaller.
+//! `corpus`: lists what is stored, shows one finding, tries all of them again, or makes one smaller.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};

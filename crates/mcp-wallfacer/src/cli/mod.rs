@@ -1,4 +1,4 @@
-//! Arguments as typed in, the command they mean run, its exit out.
+//! Parses the command line and runs the command that it names.
 
 mod again;
 mod against;

@@ -1,4 +1,5 @@
-//! The built command in, what its user sees out: both streams, the exit code, and what is left on disk and running.
+//! Runs the built command as a user would, and looks at what the user sees: both streams, the exit code, and what is
+//! left on disk and running.
 
 mod bad_input;
 mod behave;

@@ -1,4 +1,4 @@
-//! A [`Kind`] in, what it means out: for reports that explain themselves to someone who sees the word for the first time.
+//! Explains what each [`Kind`] of finding means, for someone who sees the word for the first time.
 
 use super::{Kind, Reference, ReferenceKind};
 

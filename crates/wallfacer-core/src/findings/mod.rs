@@ -1,5 +1,5 @@
-//! Failures in, [`Finding`]s out: when two failures are one bug, what of them may be shown, and where they are kept.
-//! Pure but for the corpus, which is a folder.
+//! What a [`Finding`] is, when two failures are one bug, what of it may be shown, and where it is stored. Pure but for
+//! the corpus, which is a folder.
 
 mod about;
 mod address;

@@ -1,5 +1,5 @@
-//! [`Case`] in, what is stored to run it again out: its short form, so that a thousand huge payloads fit into memory
-//! and a corpus from elsewhere cannot fill it.
+//! What is stored of a [`Case`] to run it again. Payloads are kept in their short form, so that a thousand huge ones
+//! fit into memory and a corpus from elsewhere cannot fill it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

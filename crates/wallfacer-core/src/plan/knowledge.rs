@@ -1,4 +1,4 @@
-//! What replies taught in, pools of values out that are worth trying as the arguments of one tool.
+//! Remembers what replies taught about a tool's arguments, and offers the values that are worth trying.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

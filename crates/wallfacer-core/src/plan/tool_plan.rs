@@ -1,4 +1,4 @@
-//! What is known of one tool in, cases of it out: one way of making them for each phase.
+//! Makes the cases of one tool from what is known of it, with one way of making them for each phase.
 
 use std::collections::{BTreeMap, BTreeSet};
 

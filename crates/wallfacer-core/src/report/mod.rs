@@ -1,4 +1,4 @@
-//! What was found in, text out: one file per format. Nothing is printed here.
+//! Writes what was found as text, with one file per format. Nothing is printed here.
 
 mod behaved;
 mod document;

@@ -1,5 +1,5 @@
-//! Flags and files in, [`Target`] out: how one server is started or reached, and within which limits.
-//! Nothing here starts, connects or reads the environment; lookups are handed in.
+//! Resolves flags and files to one [`Target`]: how a server is started or reached, and within which limits. Nothing
+//! here starts, connects or reads the environment; lookups are handed in.
 
 mod clients;
 mod command;

@@ -1,4 +1,4 @@
-//! [`Target`] in, what a report may say of it out: every value that may be a secret is left away.
+//! Tells what a report may say of a [`Target`]: every value that may be a secret is left away.
 
 use super::secret::{self, REDACTED};
 use super::token::{is_token, secret_pairs, show_url, url_secrets};

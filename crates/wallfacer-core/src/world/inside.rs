@@ -1,4 +1,4 @@
-//! A [`World`] and a program in, the program started inside out: jail, network sink and tracer, as far as each can be had.
+//! Starts a program inside a [`World`]: with jail, network sink and tracer, as far as each can be had.
 
 use std::io;
 use std::sync::atomic::AtomicU64;

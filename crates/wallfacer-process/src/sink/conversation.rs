@@ -1,5 +1,5 @@
-//! An accepted connection in, what was said on it into the record. Finds out what is spoken and answers HTTP; all
-//! else is heard out in silence.
+//! Talks on an accepted connection and records what is said. Finds out what is spoken and answers HTTP; all else is
+//! heard out in silence.
 
 use std::net::IpAddr;
 use std::pin::pin;

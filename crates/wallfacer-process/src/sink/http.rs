@@ -1,4 +1,4 @@
-//! The bytes of an HTTP/1 request in, what matters of it out; such a request in, the bytes of an answer out.
+//! Reads what matters of an HTTP/1 request, and writes an answer to it.
 
 use super::bounds::{MAX_CHUNK_LINE, MAX_HEAD};
 use super::flow::Request;

@@ -1,4 +1,4 @@
-//! One item of an `assert` list in, one compiled claim out.
+//! Reads and compiles one item of an `assert` list.
 
 use super::data;
 use super::desk::{Around, Desk, LATEST};

@@ -1,4 +1,4 @@
-//! A tree in, JSON out whose open places are filled while rules run.
+//! Reads JSON whose open places are filled while rules run.
 
 use super::desk::{Around, Desk, LATEST};
 use crate::draft::{Draft, Piece, Sketch};

@@ -1,4 +1,4 @@
-//! Where a file is read: its text, its version, what is compiled so far, and what was found wrong.
+//! What is at hand while a file is read: its text, its version, what is compiled so far, and what was found wrong.
 
 use super::quote;
 use crate::library::Library;

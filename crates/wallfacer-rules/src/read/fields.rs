@@ -1,4 +1,4 @@
-//! A map in, its members by name out. A key that is not known is reported with the one that was probably meant.
+//! Reads the members of a map by name. A key that is not known is reported with the one that was probably meant.
 
 use super::desk::{Desk, LATEST};
 use crate::nearest::nearest;

@@ -1,4 +1,4 @@
-//! `test_fixtures:` in, what a rule or a sequence is tried on without a server out.
+//! Reads `test_fixtures:`, what a rule or a sequence is tried on without a server.
 
 use super::desk::{Desk, LATEST};
 use super::fields::{Fields, Keys};

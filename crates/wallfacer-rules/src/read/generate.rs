@@ -1,4 +1,4 @@
-//! `generate:` in, one specification per argument out.
+//! Reads `generate:`, one specification per argument.
 
 use super::desk::Desk;
 use super::fields::{Fields, Keys};

@@ -1,4 +1,4 @@
-//! The `metadata` of a file in, its name, parameters and what it extends out.
+//! Reads the `metadata` of a file: its name, its parameters and what it extends.
 
 use super::desk::Desk;
 use super::fields::{Fields, Keys};

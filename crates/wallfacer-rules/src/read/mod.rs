@@ -1,4 +1,4 @@
-//! A tree of YAML in, rules as they are meant out; everything wrong on the way is put down with its place.
+//! Reads a tree of YAML as the rules that are meant; everything wrong on the way is put down with its place.
 
 mod assertion;
 mod data;

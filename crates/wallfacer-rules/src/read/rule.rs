@@ -1,4 +1,4 @@
-//! One item of `invariants` in, one rule out; and the part of it that a rule about every tool has as well.
+//! Reads one item of `invariants`, and the part of it that a rule about every tool has as well.
 
 use super::assertion::assertions;
 use super::data::arguments;

@@ -1,4 +1,4 @@
-//! `where:` in, which tools and fields a rule is about out.
+//! Reads `where:`, which tools and fields a rule is about.
 
 use super::desk::Desk;
 use super::fields::{Fields, Keys};

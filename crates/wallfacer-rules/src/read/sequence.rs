@@ -1,4 +1,4 @@
-//! One item of `sequences` in, its steps out; a reference to a step that does not come before is found here.
+//! Reads one item of `sequences`; a reference to a step that does not come before is found here.
 
 use super::assertion::assertions;
 use super::data::arguments;

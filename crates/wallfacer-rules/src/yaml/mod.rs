@@ -1,4 +1,4 @@
-//! YAML text in, a tree of [`Node`]s out, each with its place; and the tree as text again.
+//! Reads YAML text as a tree of [`Node`]s, each with its place, and prints the tree as text again.
 
 mod print;
 mod read;

@@ -1,4 +1,4 @@
-//! YAML events in, one tree out. Every way in which a small file could become a large tree is bounded.
+//! Builds a tree from YAML events. Every way in which a small file could become a large tree is bounded.
 
 use super::scalar;
 use super::tree::{Data, Entry, Key, Node};

@@ -1,5 +1,5 @@
-//! The text of a file in, the same text out with `{{` and `}}` of placeholders veiled from YAML,
-//! to which a brace without quotes begins a map. Nothing moves: every character stays at its byte.
+//! Hides `{{` and `}}` of placeholders from the YAML parser, to which a brace without quotes begins a map. Nothing
+//! moves: every character stays at its byte.
 
 use crate::text;
 use std::borrow::Cow;

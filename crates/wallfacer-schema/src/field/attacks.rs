@@ -1,5 +1,5 @@
-//! A [`Kind`] in, strings out that have broken servers before, each with the class of attack it belongs to.
-//! Nothing here harms by itself: commands only print, statements only select, hosts are loopback or reserved.
+//! Lists strings that have broken servers before, for each [`Kind`] of field, each with the class of attack it belongs
+//! to. Nothing here harms by itself: commands only print, statements only select, hosts are loopback or reserved.
 
 use super::kind::Kind;
 

@@ -1,4 +1,4 @@
-//! The name and description of a field in, its [`Kind`] out. Whole words only: `path` does not hide in `empathy`.
+//! Guesses from the name and description of a field what it holds. Whole words only: `path` does not hide in `empathy`.
 
 use super::words;
 

@@ -1,5 +1,5 @@
-//! A [`Kind`] in, values out that a server is likely to take seriously.
-//! Hosts and addresses are those reserved for documentation.
+//! Lists values that a server is likely to take seriously, for each [`Kind`] of field. Hosts and addresses are those
+//! reserved for documentation.
 
 use super::kind::Kind;
 

@@ -1,5 +1,5 @@
-//! The name of a `format` in, a [`Format`] out that makes strings of that form, tells whether a string has it,
-//! and knows strings that just miss it.
+//! The known values of `format`: each [`Format`] makes strings of its form, tells whether a string has it, and knows
+//! strings that just miss it.
 
 mod address;
 mod content;

@@ -1,4 +1,4 @@
-//! Demands without open choices in, a [`Shape`] out: the types left, and the rules for each.
+//! Merges demands without open choices into a [`Shape`]: the types left, and the rules for each.
 
 use super::{
     Planning,

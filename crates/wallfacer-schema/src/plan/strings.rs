@@ -1,4 +1,4 @@
-//! The string rules of all schemas of a goal in, one set of rules out.
+//! Merges the string rules of all schemas of a goal into one set.
 
 use super::{flat::Flat, item::Item, item::Part};
 use crate::{

@@ -1,5 +1,5 @@
-//! A size in, a small archive out that unpacks to so many zeros. It is harmless where unpacking has a limit, and where it
-//! has none it costs the memory of the sandbox, for a moment.
+//! Makes small archives that unpack to many zeros. One is harmless where unpacking has a limit; where it has none it
+//! costs the memory of the sandbox, for a moment.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

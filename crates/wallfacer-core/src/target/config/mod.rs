@@ -1,4 +1,4 @@
-//! `wallfacer.toml` in, [`FileConfig`] out. Everything wrong with a file is said at once, each thing with its place.
+//! Reads `wallfacer.toml` as a [`FileConfig`]. Everything wrong with a file is said at once, each thing with its place.
 
 mod keys;
 mod reach;

@@ -1,4 +1,4 @@
-//! The table of keys in, what describes it to others out: a JSON Schema for editors, a page for people.
+//! Describes the table of configuration keys to others: as a JSON Schema for editors, and as a page for people.
 
 use super::keys::{self, KEYS, Key, SECTIONS, SEVERITIES, Shape};
 use crate::target::severity::FINDING_KINDS;
