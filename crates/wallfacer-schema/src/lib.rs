@@ -50,7 +50,7 @@ mod node;
 mod number;
 mod pattern;
 mod plan;
-mod pointer;
+pub mod pointer;
 mod pool;
 mod schema;
 mod shrink;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
-use wallfacer_schema::{Choices, CompileError, Limits, Pool, Schema};
+use wallfacer_schema::{Choices, CompileError, Limits, Pool, Schema, pointer};
 
 use super::case::{Case, Intent, Step};
 use super::input::Inputs;
-use super::knowledge::{Common, Knowledge, escaped};
+use super::knowledge::{Common, Knowledge};
 use super::mutation::{Draw, mutate, pick};
 use super::planner::{Mode, Options};
 use crate::catalogue::Tool;
@@ -199,7 +199,7 @@ impl ToolPlan {
                 let mut arguments = arguments.clone();
                 arguments[key.as_str()] = Value::from(QUOTES);
                 let valid = self.schema.violations(&arguments).is_empty();
-                let kind = format!("/{}: quotes", escaped(key));
+                let kind = format!("{}: quotes", pointer::join("", key));
                 cases.push(self.case(arguments, Intent::Adversarial { kind, valid }, seed));
             }
         }
