@@ -8,7 +8,7 @@ use crate::attendant::Gone;
 use crate::group::Group;
 #[cfg(target_os = "linux")]
 use crate::keeper::Keeper;
-use crate::platform::Kind;
+use crate::platform::ControlKind;
 use crate::tree::{Descendant, Sample};
 #[cfg(target_os = "linux")]
 use crate::weight::Scales;
@@ -21,11 +21,11 @@ pub(crate) enum Control {
 }
 
 impl Control {
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> ControlKind {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Keeper(_) => Kind::WholeTree,
-            Self::Group(_) => Kind::ProcessGroup,
+            Self::Keeper(_) => ControlKind::WholeTree,
+            Self::Group(_) => ControlKind::ProcessGroup,
         }
     }
 

@@ -60,7 +60,7 @@ mod weight;
 pub use ending::{Ended, Ending, Means, Status};
 pub use error::StartError;
 pub use jail::{Confinement, Jail, Rung};
-pub use platform::{Kind, Platform, platform};
+pub use platform::{ControlKind, Platform, platform};
 pub use process::{Process, Stdio};
 pub use spec::Spec;
 pub use tail::Stderr;

@@ -64,7 +64,7 @@ pub use problem::{Problem, Problems};
 pub use rule::{Input, Origin, Rule};
 pub use rules::{Expansion, Loader, Rules, Skipped};
 pub use sequence::{Client, Outcome, Sequence, Step, Steps};
-pub use source::{Place, Source, Span};
+pub use source::{Position, Source, Span};
 pub use suggest::{
     Suggestion, human as show_suggestions, json as suggestions_as_json, suggest, toml as suggestions_as_toml,
 };

@@ -62,7 +62,7 @@ pub use choices::Choices;
 pub use compile::Ignored;
 pub use error::{CompileError, Unable};
 pub use evaluate::Judgement;
-pub use field::{attacks::Attack, kind::Kind as FieldKind};
+pub use field::{attacks::Attack, kind::FieldKind};
 pub use limits::Limits;
 pub use pool::Pool;
 pub use schema::Schema;

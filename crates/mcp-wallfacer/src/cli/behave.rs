@@ -16,8 +16,8 @@ use wallfacer_core::world::Traced;
 use super::conclude::failure;
 use super::corpus_place::CorpusArgs;
 use super::drift::DriftArgs;
-use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat, cannot_write};
+use super::recorder::{ReportContext, RunRecorder};
 use super::redaction::{self, Redacted};
 use super::selection::SelectionArgs;
 use super::settle::settle;
@@ -80,7 +80,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         }
     };
     let listeners = args.output.listeners(&redaction)?;
-    let frame = Frame {
+    let context = ReportContext {
         command: "behave",
         started: options.started.clone(),
         seed: args.seed,
@@ -91,9 +91,9 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         output: args.output.clone(),
         redaction: redaction.clone(),
     };
-    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
-    let watched = behave(chosen.connector, &options, &mut keep, &mut keeping);
-    keeping.finish(watch);
+    let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
+    let watched = behave(chosen.connector, &options, &mut keep, &mut recorder);
+    recorder.finish(watch);
     let mut watched = watched.map_err(|error| told(error, watch).redacted(&redaction))?;
     if let Some(kept) = kept {
         kept.finish(&redaction.of(&written(&manifest(&watched.run.server, &watched.catalogue))))?;

@@ -16,8 +16,8 @@ use wallfacer_text::{shortened, shown};
 use super::against::AgainstArgs;
 use super::conclude::{conclude, failure};
 use super::corpus_place::CorpusArgs;
-use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat, cannot_write, write_whole};
+use super::recorder::{ReportContext, RunRecorder};
 use super::redaction;
 use super::selection::SelectionArgs;
 use super::settle::settle;
@@ -134,7 +134,7 @@ fn hold(
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(redaction)?;
     let store = Arc::new(store);
-    let frame = Frame {
+    let context = ReportContext {
         command: "differential",
         started: started.clone(),
         seed: args.seed,
@@ -145,12 +145,12 @@ fn hold(
         output: args.output.clone(),
         redaction: redaction.clone(),
     };
-    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
+    let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
     let held = match other {
-        Some(other) => against(chosen.connector, other, options, &ignored, &mut keeping),
-        None => differential(chosen.connector, options, &mut keeping),
+        Some(other) => against(chosen.connector, other, options, &ignored, &mut recorder),
+        None => differential(chosen.connector, options, &mut recorder),
     };
-    keeping.finish(watch);
+    recorder.finish(watch);
     let held = held.map_err(|error| failure(error, watch).redacted(redaction))?;
     let mut run = Run::of_step("differential", started, held);
     settle(&mut run, &chosen.settings, &store, watch);

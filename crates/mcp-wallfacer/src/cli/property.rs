@@ -14,9 +14,9 @@ use wallfacer_rules::{Rules, Shelf, nearest};
 use super::behave::noise;
 use super::conclude::{conclude, failure};
 use super::corpus_place::CorpusArgs;
-use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat};
 use super::pack::{self, ParameterArgs};
+use super::recorder::{ReportContext, RunRecorder};
 use super::redaction::{self, Written};
 use super::selection::SelectionArgs;
 use super::settle::settle;
@@ -82,7 +82,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
-    let frame = Frame {
+    let context = ReportContext {
         command: "property",
         started: started.clone(),
         seed: args.seed,
@@ -93,9 +93,9 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         output: args.output.clone(),
         redaction: redaction.clone(),
     };
-    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
-    let tried = property(chosen.connector, &|_| sets.clone(), &options, &mut keeping);
-    keeping.finish(watch);
+    let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
+    let tried = property(chosen.connector, &|_| sets.clone(), &options, &mut recorder);
+    recorder.finish(watch);
     let tried = tried.map_err(|error| failure(error, watch).redacted(&redaction))?;
     let mut run = Run::of_step("property", started, tried);
     settle(&mut run, &chosen.settings, &store, watch);

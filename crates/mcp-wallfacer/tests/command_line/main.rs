@@ -10,12 +10,12 @@ mod diff;
 mod differential;
 mod doctor;
 mod fuzz;
+mod help;
 mod init;
 mod lock;
 mod network;
 mod orphans;
 mod pack;
-mod papers;
 #[cfg(target_os = "linux")]
 mod processes;
 mod property;

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::Unable,
     evaluate::{Judge, Judgement},
-    field::kind::Kind,
+    field::kind::FieldKind,
     node::NodeId,
     types::Types,
 };
@@ -28,7 +28,7 @@ pub(crate) struct Shape {
     pub allowed: Option<Vec<Value>>,
     /// Defaults and examples that satisfy the rules.
     pub samples: Vec<Value>,
-    pub kind: Option<Kind>,
+    pub kind: Option<FieldKind>,
     pub number: NumberShape,
     pub string: StringShape,
     pub array: Option<ArrayShape>,

@@ -2,7 +2,7 @@
 
 use super::{flat::Flat, item::Item, item::Part};
 use crate::{
-    field::{kind::Kind, samples},
+    field::{kind::FieldKind, samples},
     format::Format,
     node::{Node, StringRules},
     pattern::Pattern,
@@ -47,7 +47,7 @@ impl StringShape {
         shape
     }
 
-    pub(super) fn add_words(&mut self, kind: Option<Kind>) {
+    pub(super) fn add_words(&mut self, kind: Option<FieldKind>) {
         let words = kind.map_or(&[][..], samples::strings);
         self.words = words.iter().copied().filter(|word| self.fits(word)).collect();
     }

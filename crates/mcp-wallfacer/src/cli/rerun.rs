@@ -17,7 +17,7 @@ use crate::exit::Failure;
 const MOST_SHOWN: usize = 4_096;
 
 /// Ready to be tried.
-pub struct Again {
+pub struct Rerun {
     /// With its secrets; never shown.
     pub finding: Finding,
     pub connector: Connector,
@@ -36,12 +36,12 @@ pub struct TrustArgs {
 }
 
 /// All that is needed, or why the finding cannot be tried.
-pub fn ready(
+pub fn prepare(
     finding: &Finding,
     target: &TargetArgs,
     trust: &TrustArgs,
     config: Option<&Path>,
-) -> Result<Result<Again, String>, Failure> {
+) -> Result<Result<Rerun, String>, Failure> {
     let chosen = match choose(finding, target, trust, config)? {
         Ok(chosen) => chosen,
         Err(why) => return Ok(Err(why)),
@@ -64,7 +64,7 @@ pub fn ready(
     if !missing.is_empty() {
         return Ok(Err(format!("a secret was taken out of its payload; set {}", missing.join(" and "))));
     }
-    Ok(Ok(Again {
+    Ok(Ok(Rerun {
         finding,
         redaction,
         destructive: chosen.settings.destructive,
