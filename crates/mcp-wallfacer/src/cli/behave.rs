@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use wallfacer_core::findings::{Redaction, rfc3339};
-use wallfacer_core::report::{Report, behaved, document, human, manifest, sarif, trace_lines, written};
+use wallfacer_core::report::{Report, manifest, trace_lines, written};
 use wallfacer_core::session::{BehaveError, BehaveOptions, Behaved, behave};
-use wallfacer_core::summary::Conclusion;
 use wallfacer_core::target::Settings;
 use wallfacer_core::world::Traced;
 
-use super::conclude::failure;
+use super::conclude::{conclude, failure};
 use super::corpus_place::CorpusArgs;
 use super::drift::DriftArgs;
 use super::output::{OutputArgs, RunFormat, cannot_write};
@@ -102,7 +101,13 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     if let Some(locked) = &locked {
         locked.hold_against(&mut watched.run, &chosen.settings, &store);
     }
-    deliver(&watched, args, chosen.source, &redaction)
+    let Behaved { run, behaviour, .. } = &watched;
+    let report = Report {
+        behaviour: Some(behaviour),
+        show_noise: args.show_noise,
+        ..Report::new(run, args.selection.severity_threshold, chosen.source)
+    };
+    conclude(&report, &args.output, &redaction)
 }
 
 /// Further lines of noise: those of the configuration, of the files that it names, and of the environment, where colons
@@ -131,39 +136,6 @@ pub(super) fn told(error: BehaveError, watch: &Watch) -> Failure {
         BehaveError::Fuzz(error) => failure(error, watch),
         BehaveError::Noise(error) => Failure::usage(&error),
     }
-}
-
-fn deliver(
-    watched: &Behaved,
-    args: &Args,
-    source: Option<String>,
-    redaction: &Redaction,
-) -> Result<Exit, Failure> {
-    let Behaved { run, behaviour, .. } = watched;
-    let report = Report { run, threshold: args.selection.severity_threshold, source };
-    let look = args.output.look();
-    let text = match args.output.format {
-        RunFormat::Human => {
-            let table = if run.server.standing.observed.calls {
-                behaved(behaviour, args.show_noise, look)
-            } else {
-                String::new()
-            };
-            format!("{}{table}", human(&report, look))
-        }
-        RunFormat::Json => {
-            let mut document = document(&report);
-            document["behaviour"] = behaviour.shown();
-            written(&document)
-        }
-        RunFormat::Sarif => written(&sarif(&report)),
-    };
-    args.output.deliver(&redaction.of(&text))?;
-    Ok(match run.conclusion(args.selection.severity_threshold) {
-        Conclusion::Broken | Conclusion::Stale => Exit::Findings,
-        Conclusion::NotTested | Conclusion::Interrupted => Exit::NotTested,
-        Conclusion::Clean => Exit::Clean,
-    })
 }
 
 /// The folder that `--out-dir` names.

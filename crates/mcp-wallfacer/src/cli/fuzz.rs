@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use clap::ValueEnum;
 use wallfacer_core::findings::{FindingId, merge, rfc3339};
 use wallfacer_core::plan::Mode;
+use wallfacer_core::report::Report;
 use wallfacer_core::session::{FuzzError, FuzzOptions, foresee, fuzz};
 use wallfacer_core::summary::{Fuzzed, Note, Run};
 
@@ -170,7 +171,11 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     run.seed = args.seed;
     run.took = begun.elapsed();
     settle(&mut run, &chosen.settings, &store, watch);
-    let exit = conclude(&run, args.selection.severity_threshold, chosen.source, &args.output, &redaction)?;
+    let exit = conclude(
+        &Report::new(&run, args.selection.severity_threshold, chosen.source),
+        &args.output,
+        &redaction,
+    )?;
     Ok(if exit == Exit::Clean && args.coverage_strict && has_gaps(&run) { Exit::NotTested } else { exit })
 }
 

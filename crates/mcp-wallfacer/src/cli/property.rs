@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 use wallfacer_core::findings::rfc3339;
+use wallfacer_core::report::Report;
 use wallfacer_core::session::{FuzzOptions, PropertyOptions, RuleSet, property};
 use wallfacer_core::summary::Run;
 use wallfacer_rules::{Rules, Shelf, nearest};
@@ -99,7 +100,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     let tried = tried.map_err(|error| failure(error, watch).redacted(&redaction))?;
     let mut run = Run::of_step("property", started, tried);
     settle(&mut run, &chosen.settings, &store, watch);
-    conclude(&run, args.selection.severity_threshold, chosen.source, &args.output, &redaction)
+    conclude(&Report::new(&run, args.selection.severity_threshold, chosen.source), &args.output, &redaction)
 }
 
 impl Args {

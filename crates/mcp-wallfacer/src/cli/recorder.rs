@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::findings::{Baseline, Finding, FindingId, Redaction};
+use wallfacer_core::report::Report;
 use wallfacer_core::stop::Reason;
 use wallfacer_core::summary::{NotTested, Run};
 use wallfacer_core::target::{Settings, Severity, Shown};
@@ -150,7 +151,11 @@ fn last_words(
             run.hold_against(baseline);
             run.stale.clear();
         }
-        conclude(&run, context.threshold, context.source.clone(), &context.output, &context.redaction)
+        conclude(
+            &Report::new(&run, context.threshold, context.source.clone()),
+            &context.output,
+            &context.redaction,
+        )
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FindingId, Kind, Origin, Repro};
+use super::{FindingId, Kind, Origin, Reference, Repro};
 use crate::plan::Subject;
 use crate::target::{Severity, Shown};
 
@@ -83,21 +83,6 @@ pub struct ServerName {
     pub version: Option<String>,
 }
 
-/// Where the world speaks of this sort of fault.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Reference {
-    pub kind: ReferenceKind,
-    pub text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReferenceKind {
-    Spec,
-    Cwe,
-    Owasp,
-}
-
 impl Finding {
     /// With nothing but what it cannot be without; the caller adds what else is known.
     pub fn new(origin: &Origin, kind: Kind, message: &str, repro: Repro) -> Finding {
@@ -159,10 +144,6 @@ impl Reproduced {
     }
 }
 
-impl ReferenceKind {
-    pub const ALL: [ReferenceKind; 3] = [ReferenceKind::Spec, ReferenceKind::Cwe, ReferenceKind::Owasp];
-}
-
 /// For serde: a target as it is shown, read back from a file.
 mod stored_target {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -199,7 +180,7 @@ mod stored_target {
 #[cfg(test)]
 pub(super) mod examples {
     use super::*;
-    use crate::findings::Cause;
+    use crate::findings::{Cause, ReferenceKind};
     use crate::plan::{Case, Intent};
     use serde_json::{Value, json};
 

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::ReferenceKind;
-use crate::target::{FINDING_KINDS, Severity};
+use crate::kind::FINDING_KINDS;
+use crate::target::Severity;
 
 /// The JSON Schema of one finding.
 pub fn finding_schema() -> Value {

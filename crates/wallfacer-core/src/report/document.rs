@@ -19,7 +19,7 @@ pub fn document(report: &Report<'_>) -> Value {
         finding["accepted_because"] = Value::from(accepted.reason.as_str());
         finding
     });
-    json!({
+    let mut document = json!({
         "wallfacer": env!("CARGO_PKG_VERSION"),
         "run": {
             "command": run.command,
@@ -54,7 +54,11 @@ pub fn document(report: &Report<'_>) -> Value {
         "stale": run.stale,
         "notes": run.notes,
         "not_tested": run.not_tested,
-    })
+    });
+    if let Some(behaviour) = report.behaviour {
+        document["behaviour"] = behaviour.shown();
+    }
+    document
 }
 
 /// What of the user's own the server could get at.
@@ -179,6 +183,7 @@ pub fn report_schema() -> Value {
             "stale": list(object(json!({ "id": text(), "about": text() }))),
             "notes": list(object(json!({ "tool": optional(), "text": text() }))),
             "not_tested": list(object(json!({ "what": text(), "why": text() }))),
+            "behaviour": { "type": "object", "description": "Of `behave`: what the server was seen to do, by tool." },
         },
     })
 }

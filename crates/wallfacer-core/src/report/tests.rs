@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Look, Report, document, human, report_schema, sarif};
 use crate::findings::{Baseline, Cause, Evidence, Finding, Kind, Origin, Repro, Reproduced};
+use crate::observe::Behaviour;
 use crate::plan::{Case, Intent, Subject};
 use crate::summary::{Conclusion, Fuzzed, NotTested, Note, Run, Summary, ToolSummary};
 use crate::target::{Command, Reach, Severity, Target, Version};
@@ -57,7 +58,7 @@ fn broken() -> Run {
 }
 
 fn report(run: &Run) -> Report<'_> {
-    Report { run, threshold: Severity::Medium, source: Some("wallfacer.toml".to_owned()) }
+    Report::new(run, Severity::Medium, Some("wallfacer.toml".to_owned()))
 }
 
 #[test]
@@ -153,8 +154,9 @@ fn every_document_keeps_to_the_schema() {
     accepted.hold_against(&baseline);
     let mut interrupted = broken();
     interrupted.interrupt();
+    let behaviour = Behaviour::default();
     for run in [broken(), run(vec![]), accepted, interrupted] {
-        let document = document(&report(&run));
+        let document = document(&Report { behaviour: Some(&behaviour), ..report(&run) });
         let wrong: Vec<String> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
         assert_eq!(wrong, [""; 0]);
     }
