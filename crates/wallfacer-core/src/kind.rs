@@ -26,6 +26,7 @@ pub struct About {
 
 /// Where the world speaks of this sort of fault.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reference {
     pub kind: ReferenceKind,
     pub text: String,
@@ -33,14 +34,11 @@ pub struct Reference {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum ReferenceKind {
     Spec,
     Cwe,
     Owasp,
-}
-
-impl ReferenceKind {
-    pub const ALL: [ReferenceKind; 3] = [ReferenceKind::Spec, ReferenceKind::Cwe, ReferenceKind::Owasp];
 }
 
 impl About {
@@ -65,6 +63,7 @@ macro_rules! kinds {
         /// What sort of wrong a finding is. In files an object: `{"type": "hang", "ms": 5000}`.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(tag = "type")]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         pub enum Kind {
             $(
                 $(#[$doc])*

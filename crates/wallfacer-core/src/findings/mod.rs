@@ -21,6 +21,7 @@ mod payload;
 mod redaction;
 mod repro;
 mod restore;
+#[cfg(test)]
 mod schema;
 mod search;
 mod secrets;
@@ -44,7 +45,8 @@ pub use origin::Origin;
 pub use redaction::Redaction;
 pub use repro::{NotReplayable, Repro};
 pub use restore::restore;
-pub use schema::finding_schema;
+#[cfg(test)]
+pub(crate) use schema::published;
 pub use secrets::{Secrets, replay_variable};
 
 pub use crate::kind::{About, Kind, Reference, ReferenceKind};

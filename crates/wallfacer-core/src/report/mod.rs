@@ -22,7 +22,6 @@ pub use look::Look;
 pub use trace::{manifest, trace_lines};
 
 use document::document;
-pub use document::report_schema;
 use human::human;
 use sarif::sarif;
 use serde_json::Value;
