@@ -1,4 +1,4 @@
-//! The command: arguments in, text and an exit code out. Everything else is in `wallfacer-core`.
+//! The command `wallfacer`: reads the arguments, prints, and exits with a code. Everything else is in `wallfacer-core`.
 
 mod cli;
 mod demo;

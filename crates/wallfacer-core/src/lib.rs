@@ -8,6 +8,10 @@ pub mod repository;
 
 pub mod stop;
 
+pub mod severity;
+
+pub mod kind;
+
 pub mod target;
 
 pub mod world;

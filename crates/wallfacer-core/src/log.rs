@@ -1,4 +1,4 @@
-//! Events in, JSON lines out: one object a line, with the milliseconds since the log was opened.
+//! Writes events as JSON lines: one object a line, with the milliseconds since the log was opened.
 
 use std::io::Write;
 use std::time::Instant;

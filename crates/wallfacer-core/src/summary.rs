@@ -68,15 +68,19 @@ pub struct Accepted {
 
 /// An entry of the baseline that nothing answers to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Stale {
     pub id: String,
     pub about: String,
 }
 
 /// What a run means for whoever waits for its exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Conclusion {
     /// Findings at or above the threshold.
+    #[serde(rename = "failed")]
     Broken,
     /// Nothing grave, but the baseline accepts what is not there any more.
     Stale,
@@ -85,6 +89,7 @@ pub enum Conclusion {
     /// Nothing that the server offers was called, so nothing is known.
     NotTested,
     /// Nothing at or above the threshold in what was tested.
+    #[serde(rename = "passed")]
     Clean,
 }
 
@@ -115,6 +120,7 @@ pub struct Fuzzed {
 
 /// Calls by what became of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     pub calls: u64,
     pub completed: u64,
@@ -131,6 +137,7 @@ pub struct Summary {
 
 /// The same for one tool, with how often what should work did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolSummary {
     #[serde(flatten)]
     pub calls: Summary,
@@ -140,6 +147,7 @@ pub struct ToolSummary {
 
 /// Worth knowing, not wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Note {
     pub tool: Option<String>,
     pub text: String,
@@ -147,6 +155,7 @@ pub struct Note {
 
 /// What was not tested, and why.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NotTested {
     pub what: String,
     pub why: String,

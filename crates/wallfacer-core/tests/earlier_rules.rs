@@ -1,5 +1,5 @@
-//! A rule file as the versions before ours are written, on a running server: what must hold holds, and the two claims that
-//! are wrong on purpose are found.
+//! Runs a rule file of an earlier version on a live server: what must hold holds, and the two claims that are wrong on
+//! purpose are found.
 
 mod common;
 

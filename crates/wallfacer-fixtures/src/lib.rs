@@ -1,5 +1,5 @@
-//! The name of a [`Mode`] or a [`Flaw`] in, a small MCP server out: the path of the program that plays it, and what
-//! is expected of a client that meets it.
+//! Small MCP servers to test against, each found by the name of its [`Mode`] or [`Flaw`]: the path of the program that
+//! plays it, and what is expected of a client that meets it.
 //!
 //! The program is `wallfacer-fixture MODE [--http | --legacy-sse] [--port N] [--era legacy|modern|both]`.
 //! Every flawed mode is the correct server with one behaviour changed, mostly in the answer to

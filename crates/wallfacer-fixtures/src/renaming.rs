@@ -1,4 +1,4 @@
-//! A seed and a name in, another plausible name out, and back again.
+//! Gives tools and arguments other plausible names by a seed, and finds the original again.
 //!
 //! Words change places within one vocabulary, so two names never become one, and a hint that a name seems to give
 //! (a path, a date) stands where it misleads. Destructive names stay destructive, for those must be known by name.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
 use wallfacer_process::jail::Jail;
 use wallfacer_process::trace::{Filter, Options, Recorder};
-use wallfacer_process::{Kind, Process, Spec, StartError, Watch};
+use wallfacer_process::{ControlKind, Process, Spec, StartError, Watch};
 
 const ROUNDS: usize = 200;
 const CONFINED_ROUNDS: usize = 30;
@@ -36,8 +36,8 @@ fn main() {
         // Interleaved, so that a busy machine disturbs all alike.
         for _ in 0..ROUNDS {
             standard_library(&mut standard);
-            runtime.block_on(ours(Kind::ProcessGroup, &mut group));
-            runtime.block_on(ours(Kind::WholeTree, &mut tree));
+            runtime.block_on(ours(ControlKind::ProcessGroup, &mut group));
+            runtime.block_on(ours(ControlKind::WholeTree, &mut tree));
         }
         let sample = summary(std::mem::take(&mut tree.sample));
         for (name, times) in [("Command", standard), ("process group", group), ("whole tree", tree)] {
@@ -111,7 +111,7 @@ fn standard_library(times: &mut Times) {
     times.end.push(began.elapsed());
 }
 
-async fn ours(kind: Kind, times: &mut Times) {
+async fn ours(kind: ControlKind, times: &mut Times) {
     let spec = Spec { args: SERVER[1..].iter().map(Into::into).collect(), ..Spec::new(SERVER[0]) };
     let began = Instant::now();
     let (process, mut stdio) = Process::start_with(kind, &spec).expect("the shell starts");

@@ -1,5 +1,5 @@
-//! Reports and stderr of one process in, the state of its life out. A thread of its own for each process, so that
-//! stderr is drained and the end is seen whatever the rest of us is busy with.
+//! Follows the life of one process by its keeper's reports and its stderr. A thread of its own for each process, so
+//! that stderr is drained and the end is seen whatever the rest of us is busy with.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};

@@ -1,4 +1,4 @@
-//! The hand we keep on a running tree: a keeper, or a process group.
+//! Signals and ends a running tree, whether a keeper or a process group holds it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,7 +8,7 @@ use crate::attendant::Gone;
 use crate::group::Group;
 #[cfg(target_os = "linux")]
 use crate::keeper::Keeper;
-use crate::platform::Kind;
+use crate::platform::ControlKind;
 use crate::tree::{Descendant, Sample};
 #[cfg(target_os = "linux")]
 use crate::weight::Scales;
@@ -21,11 +21,11 @@ pub(crate) enum Control {
 }
 
 impl Control {
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> ControlKind {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Keeper(_) => Kind::WholeTree,
-            Self::Group(_) => Kind::ProcessGroup,
+            Self::Keeper(_) => ControlKind::WholeTree,
+            Self::Group(_) => ControlKind::ProcessGroup,
         }
     }
 

@@ -1,4 +1,4 @@
-//! A wish for confinement in, a world of its own for one server out: its own files, network and processes, made of what
+//! Gives one server a world of its own, as far as it is asked for: its own files, network and processes, made of what
 //! is really there, so that the server may do anything and harm nothing.
 //!
 //! | file | in → out |

@@ -1,4 +1,5 @@
-//! A [`Spec`] in, a running [`Process`] and its [`Stdio`] out; at the end, how it ended.
+//! Starts the process that a [`Spec`] describes, and gives the running [`Process`], its [`Stdio`] and, at the end, how
+//! it ended.
 //!
 //! Every server is started here, and none outlives its [`Process`]: on Linux each one gets a *keeper*, a small
 //! process between us and the server. The keeper adopts whatever the server's tree leaves behind and kills all of
@@ -59,7 +60,7 @@ mod weight;
 pub use ending::{Ended, Ending, Means, Status};
 pub use error::StartError;
 pub use jail::{Confinement, Jail, Rung};
-pub use platform::{Kind, Platform, platform};
+pub use platform::{ControlKind, Platform, platform};
 pub use process::{Process, Stdio};
 pub use spec::Spec;
 pub use tail::Stderr;

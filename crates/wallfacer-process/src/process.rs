@@ -1,4 +1,4 @@
-//! [`Spec`] in, a running [`Process`] out: the handle that keeps a tree alive and ends all of it.
+//! The handle of a running [`Process`], which keeps a tree alive and ends all of it.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -22,7 +22,7 @@ use crate::jail::{Changes, Confinement};
 use crate::jail::{Opener, Rung, inside::Inside, plan::Plan, upper::Upper};
 #[cfg(target_os = "linux")]
 use crate::keeper::{Company, Keeper};
-use crate::platform::{Kind, platform};
+use crate::platform::{ControlKind, platform};
 use crate::tail::Stderr;
 use crate::tree::{Descendant, Sample};
 #[cfg(target_os = "linux")]
@@ -88,12 +88,12 @@ impl Process {
     ///
     /// # Panics
     /// When called outside a tokio runtime with I/O enabled.
-    pub fn start_with(kind: Kind, spec: &Spec) -> Result<(Self, Stdio), StartError> {
+    pub fn start_with(kind: ControlKind, spec: &Spec) -> Result<(Self, Stdio), StartError> {
         let path = program::find(spec)?;
         let started = Instant::now();
         let born = match kind {
             #[cfg(target_os = "linux")]
-            Kind::WholeTree => confined(spec, &path, None)?,
+            ControlKind::WholeTree => confined(spec, &path, None)?,
             _ => Group::start(spec, &path)?,
         };
         Self::attend(spec, born, started)
@@ -153,7 +153,7 @@ impl Process {
     }
 
     /// How much of the tree can be seen and ended.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ControlKind {
         self.control.kind()
     }
 

@@ -1,4 +1,4 @@
-//! [`Spec`] in, the absolute path of the file to execute out. Done before the fork, where errors can still speak.
+//! Finds the absolute path of the file to execute. Done before the fork, where errors can still speak.
 
 use std::ffi::{CString, OsStr};
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! The network as the target finds it: sockets of its namespace in, answers to the target and [`Flow`]s out.
+//! Plays the network for the target: answers it on sockets of its namespace, and records what it sends as [`Flow`]s.
 //!
 //! Inside the jail every address is local. Whatever the target connects to, the sink listens there just in time: it
 //! gives every name an address, accepts TCP on every port, speaks TLS with certificates made on the spot, answers

@@ -1,4 +1,4 @@
-//! Bytes in, the last of them out: what a server says on stderr is kept to a bound.
+//! Keeps the last bytes of what a server writes to stderr.
 
 use std::collections::VecDeque;
 

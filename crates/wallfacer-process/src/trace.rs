@@ -1,4 +1,4 @@
-//! A process that waits to be watched in, an ordered record of what its whole tree did out: files, sockets, programs.
+//! Watches what a whole process tree does (files, sockets, programs) and records it in order.
 //!
 //! A [`Filter`] makes the kernel stop each task of the tree at the calls that matter, and nowhere else; [`enter`] puts
 //! it on, right before the server's program is executed; a [`Tracer`] handles the stops on a thread of its own and

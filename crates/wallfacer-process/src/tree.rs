@@ -1,4 +1,4 @@
-//! The pid of a keeper in, what lives beneath it out: read from `/proc`, where everything may vanish while we look.
+//! Reads from `/proc`, where everything may vanish while we look, what lives beneath a keeper.
 
 use std::time::Duration;
 

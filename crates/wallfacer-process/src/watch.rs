@@ -1,4 +1,4 @@
-//! What is to happen right before a server's program begins, and who is to see what it does.
+//! What happens right before a server's program begins, and who sees what it does.
 
 use std::fmt;
 use std::io;

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use common::{BOTH, command, line, output, sh, soon};
 use tokio::io::BufReader;
-use wallfacer_process::{Kind, Process, Spec, StartError};
+use wallfacer_process::{ControlKind, Process, Spec, StartError};
 
-fn failure(kind: Kind, spec: &Spec) -> StartError {
+fn failure(kind: ControlKind, spec: &Spec) -> StartError {
     Process::start_with(kind, spec).expect_err("this cannot start")
 }
 
@@ -43,7 +43,7 @@ async fn a_long_path_is_shortened_in_the_error() {
         env: [("PATH".into(), "/nowhere:".repeat(1000).into())].into(),
         ..Spec::new("no-such-program")
     };
-    let error = failure(Kind::WholeTree, &spec).to_string();
+    let error = failure(ControlKind::WholeTree, &spec).to_string();
     assert!(error.ends_with("…)") && error.chars().count() < 300, "{error}");
 }
 
@@ -77,7 +77,7 @@ async fn a_file_without_the_permission_is_not_executable() {
 async fn a_file_of_no_known_format_is_told_apart() {
     let directory = tempfile::tempdir().unwrap();
     let path = file(directory.path(), "server", 0o755, "\u{1}\u{2}\u{3}");
-    let error = failure(Kind::WholeTree, &path_spec(&path));
+    let error = failure(ControlKind::WholeTree, &path_spec(&path));
     assert!(matches!(error, StartError::ExecFormat { .. }), "{error:?}");
 }
 

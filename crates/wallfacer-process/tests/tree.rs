@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::{command, is_alive, line, sh, soon, start};
 use tokio::io::BufReader;
-use wallfacer_process::{Kind, Means, Process, Status, platform};
+use wallfacer_process::{ControlKind, Means, Process, Status, platform};
 
 /// Starts a `sleep` in a session of its own, forked twice, whose parent is gone; tells its number.
 const DAEMON: &str = "setsid sh -c 'sleep 1000 & echo $!' < /dev/null";
@@ -21,7 +21,7 @@ fn number(text: &str) -> u32 {
 
 #[test]
 fn this_machine_offers_the_whole_tree() {
-    assert_eq!(platform().kind, Kind::WholeTree);
+    assert_eq!(platform().kind, ControlKind::WholeTree);
     assert_eq!(platform().kind.to_string(), "whole tree");
 }
 
@@ -188,7 +188,7 @@ fn the_thread_that_started_a_server_can_end_before_it() {
 #[tokio::test]
 async fn a_group_ends_with_its_server() {
     let spec = sh("sleep 1000 & echo $!; exec cat");
-    let (process, stdio) = Process::start_with(Kind::ProcessGroup, &spec).unwrap();
+    let (process, stdio) = Process::start_with(ControlKind::ProcessGroup, &spec).unwrap();
     let child = number(&line(&mut BufReader::new(stdio.stdout)).await);
     let ended = soon(process.end(Duration::ZERO)).await;
     assert_eq!((ended.left_behind, ended.unkillable), (None, None));

@@ -1,10 +1,10 @@
-//! A rule about every tool in, one rule per tool (and per field) out.
-//! What the server calls its tools is put into the tree as names, never as text to be read again.
+//! Makes one rule per tool (and per field) of a rule about every tool. What the server calls its tools is put into the
+//! tree as names, never as text to be read again.
 
 use crate::file::{Filling, fill};
 use crate::library::Library;
 use crate::problem::Problem;
-use crate::read::{self, Desk, Fields, Keys, Selector};
+use crate::read::{self, Fields, Keys, Reader, Selector};
 use crate::rule::{Origin, Rule};
 use crate::source::{Source, Span};
 use crate::tool::ToolShape;
@@ -34,27 +34,27 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub(crate) fn read(node: &Node, desk: &mut Desk<'_>) -> Option<Self> {
-        let fields = Fields::of(node, &BLOCK, desk)?;
-        let written_name = fields.required("name", desk)?.clone();
-        let selector = read::selector(fields.get("where"), desk);
-        let apply = fields.required("apply", desk)?.clone();
+    pub(crate) fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self> {
+        let fields = Fields::of(node, &BLOCK, reader)?;
+        let written_name = fields.required("name", reader)?.clone();
+        let selector = read::selector(fields.get("where"), reader);
+        let apply = fields.required("apply", reader)?.clone();
         if !selector.is_about_fields() {
             for (span, _) in node.placeholders().into_iter().filter(|(_, name)| *name == "field") {
                 let help = "say which fields are meant: where: { field: { type: string } }";
-                desk.error(span, "`{{field}}` has no value, for the rule is not about fields", help);
+                reader.error(span, "`{{field}}` has no value, for the rule is not about fields", help);
             }
         }
         Some(Self {
             name: written_name.json().as_str().unwrap_or_default().to_owned(),
-            description: fields.text("description", desk),
+            description: fields.text("description", reader),
             selector,
             written_name,
             apply,
-            source: desk.source.clone(),
-            version: desk.version,
+            source: reader.source.clone(),
+            version: reader.version,
             span: node.span,
-            written: written("for_each_tool", node, desk.version),
+            written: written("for_each_tool", node, reader.version),
         })
     }
 
@@ -78,17 +78,17 @@ impl Block {
             "field" => field.map(|field| Filling::Foreign(field.to_owned())),
             _ => None,
         };
-        let mut desk = Desk::new(self.source.clone(), self.version, library);
-        let name = desk.text(&fill(&self.written_name, &find, self.version), "name");
-        let body = read::body(&fill(&self.apply, &find, self.version), &mut desk);
+        let mut reader = Reader::new(self.source.clone(), self.version, library);
+        let name = reader.text(&fill(&self.written_name, &find, self.version), "name");
+        let body = read::body(&fill(&self.apply, &find, self.version), &mut reader);
         match (name, body) {
-            (Some(name), Some(body)) if desk.problems.is_empty() => {
+            (Some(name), Some(body)) if reader.problems.is_empty() => {
                 let name = self.telling(name, field);
                 let origin = Origin { file: self.source.name.clone(), line: self.source.line(self.span) };
                 let written = self.written.clone();
                 Ok(body.into_rule(name, self.description.clone(), tool.to_owned(), origin, written))
             }
-            _ => Err(desk.problems),
+            _ => Err(reader.problems),
         }
     }
 

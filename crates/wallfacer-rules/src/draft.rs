@@ -1,5 +1,5 @@
-//! Arguments as a rule writes them in, arguments as they are sent out: `{{steps.NAME.path}}`,
-//! `{{canary.NAME}}` and `{{marker}}` are replaced by what is known by then.
+//! Fills in the arguments that a rule sends: `{{steps.NAME.path}}`, `{{canary.NAME}}` and `{{marker}}` are replaced by
+//! what is known by then.
 
 use crate::evaluate::{Budget, Known, Scope, Unknown};
 use crate::path::{Path, Root};

@@ -1,10 +1,10 @@
-//! The text of a rule file in, its version, its metadata and its tree out: the file as typed.
+//! Reads the text of a rule file as its version, its metadata and its tree: the file as typed.
 
 use crate::library::Library;
 use crate::metadata::{Metadata, Parameter, ParameterType};
 use crate::nearest::nearest;
 use crate::problem::{MAX_PROBLEMS, Problem, Problems};
-use crate::read::{self, Desk, Fields, Keys, LATEST};
+use crate::read::{self, Fields, Keys, LATEST, Reader};
 use crate::source::{Source, Span};
 use crate::text::{Part, Text};
 use crate::yaml::{self, Data, Entry, Key, Node};
@@ -53,11 +53,11 @@ impl RuleFile {
         let source = Arc::new(Source::new(name, text));
         let tree = yaml::read(&source).map_err(|problem| Problems(vec![problem]))?;
         let mut library = Library::default();
-        let mut desk = Desk::new(source.clone(), LATEST, &mut library);
-        desk.version = version(&tree, &mut desk);
-        Fields::of(&tree, &FILE, &mut desk);
-        let metadata = read::metadata(tree.get("metadata"), &mut desk);
-        let (version, problems, warnings) = (desk.version, desk.problems, desk.warnings);
+        let mut reader = Reader::new(source.clone(), LATEST, &mut library);
+        reader.version = version(&tree, &mut reader);
+        Fields::of(&tree, &FILE, &mut reader);
+        let metadata = read::metadata(tree.get("metadata"), &mut reader);
+        let (version, problems, warnings) = (reader.version, reader.problems, reader.warnings);
         Ok((Self { version, metadata, source, tree, warnings }, problems))
     }
 
@@ -184,10 +184,10 @@ impl PartialEq for RuleFile {
     }
 }
 
-fn version(tree: &Node, desk: &mut Desk<'_>) -> u32 {
+fn version(tree: &Node, reader: &mut Reader<'_>) -> u32 {
     let Data::Map(_) = tree.data else { return LATEST };
     let Some(node) = tree.get("version") else {
-        desk.error(tree.span, "the file has no `version`", format!("begin it with `version: {LATEST}`"));
+        reader.error(tree.span, "the file has no `version`", format!("begin it with `version: {LATEST}`"));
         return LATEST;
     };
     let written = match &node.data {
@@ -195,7 +195,7 @@ fn version(tree: &Node, desk: &mut Desk<'_>) -> u32 {
         _ => None,
     };
     written.filter(|version| (1..=LATEST).contains(version)).unwrap_or_else(|| {
-        desk.error(
+        reader.error(
             node.span,
             format!("`version` must be a number from 1 to {LATEST}"),
             format!("write `version: {LATEST}`"),

@@ -1,4 +1,4 @@
-//! What a rule says about generated arguments in, a JSON Schema out, for a generator elsewhere.
+//! Describes the arguments that a rule wants generated as a JSON Schema, for a generator elsewhere.
 
 use serde_json::{Map, Number, Value, json};
 

@@ -1,4 +1,5 @@
-//! The rule language: a YAML file in, verdicts about calls out. Nothing here waits, reads a file, prints or looks at a clock.
+//! The rule language: reads rules from a YAML file and judges calls by them. Nothing here waits, reads a file, prints
+//! or looks at a clock.
 //!
 //! ```text
 //! text ─ yaml ─▶ RuleFile ─ load, read ─▶ Rules ─ block ─▶ Rule ─ evaluate ─▶ Verdict
@@ -63,7 +64,7 @@ pub use problem::{Problem, Problems};
 pub use rule::{Input, Origin, Rule};
 pub use rules::{Expansion, Loader, Rules, Skipped};
 pub use sequence::{Client, Outcome, Sequence, Step, Steps};
-pub use source::{Place, Source, Span};
+pub use source::{Position, Source, Span};
 pub use suggest::{
     Suggestion, human as show_suggestions, json as suggestions_as_json, suggest, toml as suggestions_as_toml,
 };

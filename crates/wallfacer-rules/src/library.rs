@@ -1,4 +1,4 @@
-//! The text of a pattern, path, schema or expression in, its compiled form out; the same text is compiled once.
+//! Compiles patterns, paths, schemas and expressions, the same text once.
 
 use crate::expr::Expression;
 use crate::path::Path;

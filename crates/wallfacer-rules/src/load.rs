@@ -1,9 +1,9 @@
-//! A rule file, parameters and a way to find other files in, [`Rules`] out, with those of every file it extends.
+//! Loads the [`Rules`] of a file with its parameters, and those of every file it extends.
 
 use crate::block::Block;
 use crate::file::{Filling, RuleFile};
 use crate::problem::{MAX_PROBLEMS, Problem, Problems};
-use crate::read::{self, Desk};
+use crate::read::{self, Reader};
 use crate::rules::{Loader, Rules};
 use crate::source::Span;
 use crate::yaml::{Data, Node};
@@ -94,37 +94,37 @@ impl Loading<'_> {
     /// What the file itself says. A name that an extending file has used already is skipped: the extending file wins.
     fn body(&mut self, file: &RuleFile, tree: &Node) {
         let taken: BTreeSet<String> = self.names();
-        let mut desk = Desk::new(file.source.clone(), file.version, &mut self.rules.library);
+        let mut reader = Reader::new(file.source.clone(), file.version, &mut self.rules.library);
         let mut seen = BTreeSet::new();
         let (rules, blocks, sequences) =
             (&mut self.rules.rules, &mut self.rules.blocks, &mut self.rules.sequences);
-        read_each(tree, "invariants", &mut desk, |node, desk| {
-            let Some(rule) = read::rule(node, desk) else { return };
-            read::check_name(&mut seen, &rule.name, name_span(node), desk);
+        read_each(tree, "invariants", &mut reader, |node, reader| {
+            let Some(rule) = read::rule(node, reader) else { return };
+            read::check_name(&mut seen, &rule.name, name_span(node), reader);
             if !taken.contains(&rule.name) {
                 rules.push(rule);
             }
         });
-        read_each(tree, "for_each_tool", &mut desk, |node, desk| {
-            let Some(block) = Block::read(node, desk) else { return };
-            read::check_name(&mut seen, &block.name, name_span(node), desk);
+        read_each(tree, "for_each_tool", &mut reader, |node, reader| {
+            let Some(block) = Block::read(node, reader) else { return };
+            read::check_name(&mut seen, &block.name, name_span(node), reader);
             // Tried on an example, so that its mistakes show without a server; its texts are compiled with that.
-            if let Err(problems) = block.sample(desk.library) {
-                desk.problems.extend(problems);
+            if let Err(problems) = block.sample(reader.library) {
+                reader.problems.extend(problems);
             }
             if !taken.contains(&block.name) {
                 blocks.push(block);
             }
         });
-        read_each(tree, "sequences", &mut desk, |node, desk| {
-            let Some(sequence) = read::sequence(node, desk) else { return };
-            read::check_name(&mut seen, &sequence.name, name_span(node), desk);
+        read_each(tree, "sequences", &mut reader, |node, reader| {
+            let Some(sequence) = read::sequence(node, reader) else { return };
+            read::check_name(&mut seen, &sequence.name, name_span(node), reader);
             if !taken.contains(&sequence.name) {
                 sequences.push(sequence);
             }
         });
-        self.problems.append(&mut desk.problems);
-        self.rules.warnings.append(&mut desk.warnings);
+        self.problems.append(&mut reader.problems);
+        self.rules.warnings.append(&mut reader.warnings);
     }
 
     fn names(&self) -> BTreeSet<String> {
@@ -154,12 +154,12 @@ impl Loading<'_> {
 }
 
 /// The items under a key, until enough is found wrong with them.
-fn read_each(tree: &Node, key: &str, desk: &mut Desk<'_>, mut read: impl FnMut(&Node, &mut Desk<'_>)) {
-    for node in tree.get(key).map(|node| desk.list(node, key)).unwrap_or_default() {
-        if desk.problems.len() >= MAX_PROBLEMS {
+fn read_each(tree: &Node, key: &str, reader: &mut Reader<'_>, mut read: impl FnMut(&Node, &mut Reader<'_>)) {
+    for node in tree.get(key).map(|node| reader.list(node, key)).unwrap_or_default() {
+        if reader.problems.len() >= MAX_PROBLEMS {
             return;
         }
-        read(node, desk);
+        read(node, reader);
     }
 }
 

@@ -1,4 +1,4 @@
-//! A misspelt word in, the known word that was probably meant out.
+//! Finds the known word that was probably meant by a misspelt one.
 
 /// Longer words are compared by their beginning only, which keeps the table small.
 const COMPARED_CHARS: usize = 64;

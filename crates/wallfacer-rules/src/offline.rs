@@ -1,4 +1,4 @@
-//! Rules in, what each says about its own fixtures out; no server is needed.
+//! Tries rules on their own fixtures; no server is needed.
 
 use crate::block::{SAMPLE_FIELD, SAMPLE_TOOL};
 use crate::evaluate::{Context, Known, Verdict};

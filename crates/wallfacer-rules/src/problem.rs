@@ -1,6 +1,6 @@
-//! A place in a file and what is wrong there in, a message with snippet, caret and help out.
+//! Tells what is wrong at a place in a rule file, with snippet, caret and help.
 
-use crate::source::{Place, Source, Span};
+use crate::source::{Position, Source, Span};
 use std::fmt;
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ pub struct Problem {
 pub struct Problems(pub Vec<Problem>);
 
 impl Problem {
-    pub fn place(&self) -> Place {
-        self.source.place(self.span)
+    pub fn position(&self) -> Position {
+        self.source.position(self.span)
     }
 
     pub(crate) fn new(
@@ -39,14 +39,14 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = self.place();
-        let number = place.line.to_string();
+        let position = self.position();
+        let number = position.line.to_string();
         let margin = " ".repeat(number.len());
-        let indent = " ".repeat(place.caret.start);
-        let carets = "^".repeat(place.caret.len());
-        writeln!(formatter, "{}:{}:{}: {}", self.source.name, place.line, place.column, self.message)?;
+        let indent = " ".repeat(position.caret.start);
+        let carets = "^".repeat(position.caret.len());
+        writeln!(formatter, "{}:{}:{}: {}", self.source.name, position.line, position.column, self.message)?;
         writeln!(formatter, "{margin} |")?;
-        writeln!(formatter, "{number} | {}", place.snippet)?;
+        writeln!(formatter, "{number} | {}", position.snippet)?;
         writeln!(formatter, "{margin} | {indent}{carets}")?;
         write!(formatter, "{margin} = help: {}", self.help)
     }

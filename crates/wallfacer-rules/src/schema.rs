@@ -1,4 +1,4 @@
-//! A JSON Schema in, what is wrong with a value out. The only place that knows the validator.
+//! Tells what is wrong with a value by a JSON Schema. The only place that knows the validator.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! A file's text and a byte range in, the line, the column and the snippet of that place out.
+//! Finds the line, the column and the snippet of a place in a file.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub struct Source {
 
 /// A place as a reader sees it: line and column count from 1, the column in characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     pub line: usize,
     pub column: usize,
     pub(crate) snippet: String,
@@ -42,7 +42,7 @@ impl Source {
         self.lines.partition_point(|start| *start <= span.start)
     }
 
-    pub fn place(&self, span: Span) -> Place {
+    pub fn position(&self, span: Span) -> Position {
         let start = self.boundary(span.start);
         let end = self.boundary(span.end.max(start));
         let number = self.line(Span { start, end });
@@ -61,7 +61,7 @@ impl Source {
             .map(|character| if wallfacer_text::acts(character) { ' ' } else { character })
             .collect();
         let caret_end = (column - from + width).min(snippet.chars().count().max(column - from + 1));
-        Place {
+        Position {
             line: number,
             column: column + 1,
             snippet: snippet.trim_end().to_owned(),
@@ -83,25 +83,25 @@ impl Source {
 mod tests {
     use super::*;
 
-    fn place(text: &str, start: usize, end: usize) -> Place {
-        Source::new("rules.yaml", text).place(Span { start, end })
+    fn position(text: &str, start: usize, end: usize) -> Position {
+        Source::new("rules.yaml", text).position(Span { start, end })
     }
 
     #[test]
     fn a_column_counts_characters_and_not_bytes() {
-        let place = place("a: 1\näöü: 2\n", 13, 14);
+        let place = position("a: 1\näöü: 2\n", 13, 14);
         assert_eq!((place.line, place.column), (2, 6));
     }
 
     #[test]
     fn a_place_beyond_the_end_is_the_end() {
-        let place = place("a: ü", 99, 120);
+        let place = position("a: ü", 99, 120);
         assert_eq!((place.line, place.column, place.caret), (1, 5, 4..5));
     }
 
     #[test]
     fn a_long_line_is_cut_around_the_caret() {
-        let place = place(&"x".repeat(1000), 500, 900);
+        let place = position(&"x".repeat(1000), 500, 900);
         assert_eq!(place.snippet.len(), SNIPPET_CHARS);
         assert_eq!(place.caret, 50..100);
     }

@@ -1,6 +1,6 @@
-//! A string of a rule file in, its parts out: literal text and `{{placeholders}}`.
-//! A string is cut once, when the file is read; filling a placeholder puts a part in its place and
-//! never looks at the result again, so that no inserted value can become a placeholder or syntax.
+//! Cuts a string of a rule file into literal text and `{{placeholders}}`. A string is cut once, when the file is read;
+//! filling a placeholder puts a part in its place and never looks at the result again, so that no inserted value can
+//! become a placeholder or syntax.
 
 use std::fmt;
 

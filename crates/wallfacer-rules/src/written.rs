@@ -1,5 +1,5 @@
-//! One item of a file, with its parameters filled in, in; the text of a file that holds nothing else out. So a rule can be
-//! kept beside what it found, and be read again without the file it came from.
+//! Writes one rule, with its parameters filled in, as a file that holds nothing else. So a rule can be kept beside what
+//! it found, and be read again without the file it came from.
 
 use crate::text::Text;
 use crate::yaml::{self, Data, Entry, Key, Node};

@@ -1,4 +1,4 @@
-//! JSON Schema in, values out: valid, on the boundary, invalid in one named way, adversarial; and shrinking.
+//! Makes values from a JSON Schema: valid, on the boundary, invalid in one named way, adversarial; and shrinks them.
 //!
 //! ```
 //! use serde_json::json;
@@ -50,7 +50,7 @@ mod node;
 mod number;
 mod pattern;
 mod plan;
-mod pointer;
+pub mod pointer;
 mod pool;
 mod schema;
 mod shrink;
@@ -62,7 +62,7 @@ pub use choices::Choices;
 pub use compile::Ignored;
 pub use error::{CompileError, Unable};
 pub use evaluate::Judgement;
-pub use field::{attacks::Attack, kind::Kind as FieldKind};
+pub use field::{attacks::Attack, kind::FieldKind};
 pub use limits::Limits;
 pub use pool::Pool;
 pub use schema::Schema;

@@ -1,6 +1,6 @@
 //! The compiled form of one schema object: keywords read once, references turned into numbers.
 
-use crate::{field::kind::Kind, format::Format, pattern::Pattern, types::Types};
+use crate::{field::kind::FieldKind, format::Format, pattern::Pattern, types::Types};
 use indexmap::IndexMap;
 use serde_json::{Number, Value};
 use std::sync::Arc;
@@ -109,7 +109,7 @@ pub(crate) struct ObjectRules {
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     pub samples: Vec<Value>,
-    pub kind: Option<Kind>,
+    pub kind: Option<FieldKind>,
 }
 
 impl Node {

@@ -1,9 +1,9 @@
-//! JSON pointers: built from steps, and followed through a value one step at a time.
+//! Builds JSON pointers step by step, and follows them through a value.
 
 use serde_json::Value;
 
 /// `pointer` with one more step, escaped.
-pub(crate) fn join(pointer: &str, step: &str) -> String {
+pub fn join(pointer: &str, step: &str) -> String {
     let mut joined = String::with_capacity(pointer.len() + step.len() + 1);
     joined.push_str(pointer);
     joined.push('/');
@@ -22,8 +22,14 @@ pub(crate) fn steps(pointer: &str) -> Option<Vec<String>> {
     match pointer.strip_prefix('/') {
         None if pointer.is_empty() => Some(Vec::new()),
         None => None,
-        Some(rest) => Some(rest.split('/').map(|step| step.replace("~1", "/").replace("~0", "~")).collect()),
+        Some(rest) => Some(rest.split('/').map(unescaped).collect()),
     }
+}
+
+/// One step of a pointer as the key that it names.
+pub fn unescaped(step: &str) -> String {
+    // In this order, for `~01` stands for `~1`.
+    step.replace("~1", "/").replace("~0", "~")
 }
 
 /// One step down.

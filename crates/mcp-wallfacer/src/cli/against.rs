@@ -1,4 +1,4 @@
-//! The other server of a comparison, as typed; a [`Connector`] to it out.
+//! The flags that name the other server of a comparison, and the [`Connector`] that they mean.
 
 use std::path::Path;
 

@@ -7,17 +7,16 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use wallfacer_core::findings::{Redaction, rfc3339};
-use wallfacer_core::report::{Report, behaved, document, human, manifest, sarif, trace_lines, written};
+use wallfacer_core::report::{Report, manifest, trace_lines, written};
 use wallfacer_core::session::{BehaveError, BehaveOptions, Behaved, behave};
-use wallfacer_core::summary::Conclusion;
 use wallfacer_core::target::Settings;
 use wallfacer_core::world::Traced;
 
-use super::conclude::failure;
+use super::conclude::{conclude, failure};
 use super::corpus_place::CorpusArgs;
 use super::drift::DriftArgs;
-use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat, cannot_write};
+use super::recorder::{ReportContext, RunRecorder};
 use super::redaction::{self, Redacted};
 use super::selection::SelectionArgs;
 use super::settle::settle;
@@ -80,7 +79,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         }
     };
     let listeners = args.output.listeners(&redaction)?;
-    let frame = Frame {
+    let context = ReportContext {
         command: "behave",
         started: options.started.clone(),
         seed: args.seed,
@@ -91,9 +90,9 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         output: args.output.clone(),
         redaction: redaction.clone(),
     };
-    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
-    let watched = behave(chosen.connector, &options, &mut keep, &mut keeping);
-    keeping.finish(watch);
+    let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
+    let watched = behave(chosen.connector, &options, &mut keep, &mut recorder);
+    recorder.finish(watch);
     let mut watched = watched.map_err(|error| told(error, watch).redacted(&redaction))?;
     if let Some(kept) = kept {
         kept.finish(&redaction.of(&written(&manifest(&watched.run.server, &watched.catalogue))))?;
@@ -102,7 +101,13 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     if let Some(locked) = &locked {
         locked.hold_against(&mut watched.run, &chosen.settings, &store);
     }
-    deliver(&watched, args, chosen.source, &redaction)
+    let Behaved { run, behaviour, .. } = &watched;
+    let report = Report {
+        behaviour: Some(behaviour),
+        show_noise: args.show_noise,
+        ..Report::new(run, args.selection.severity_threshold, chosen.source)
+    };
+    conclude(&report, &args.output, &redaction)
 }
 
 /// Further lines of noise: those of the configuration, of the files that it names, and of the environment, where colons
@@ -131,39 +136,6 @@ pub(super) fn told(error: BehaveError, watch: &Watch) -> Failure {
         BehaveError::Fuzz(error) => failure(error, watch),
         BehaveError::Noise(error) => Failure::usage(&error),
     }
-}
-
-fn deliver(
-    watched: &Behaved,
-    args: &Args,
-    source: Option<String>,
-    redaction: &Redaction,
-) -> Result<Exit, Failure> {
-    let Behaved { run, behaviour, .. } = watched;
-    let report = Report { run, threshold: args.selection.severity_threshold, source };
-    let look = args.output.look();
-    let text = match args.output.format {
-        RunFormat::Human => {
-            let table = if run.server.standing.observed.calls {
-                behaved(behaviour, args.show_noise, look)
-            } else {
-                String::new()
-            };
-            format!("{}{table}", human(&report, look))
-        }
-        RunFormat::Json => {
-            let mut document = document(&report);
-            document["behaviour"] = behaviour.shown();
-            written(&document)
-        }
-        RunFormat::Sarif => written(&sarif(&report)),
-    };
-    args.output.deliver(&redaction.of(&text))?;
-    Ok(match run.conclusion(args.selection.severity_threshold) {
-        Conclusion::Broken | Conclusion::Stale => Exit::Findings,
-        Conclusion::NotTested | Conclusion::Interrupted => Exit::NotTested,
-        Conclusion::Clean => Exit::Clean,
-    })
 }
 
 /// The folder that `--out-dir` names.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use wallfacer_core::report::Report;
+
 use super::checking::{Asked, Checked, perform};
 use super::conclude::conclude;
 use super::corpus_place::CorpusArgs;
@@ -30,5 +32,5 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     let Args { target, effort, corpus, output } = args;
     let asked = Asked { command: "check", target, effort, iterations: None, baseline: None, corpus, output };
     let Checked { run, source, redaction } = perform(&asked, config, watch)?;
-    conclude(&run, effort.selection.severity_threshold, source, output, &redaction)
+    conclude(&Report::new(&run, effort.selection.severity_threshold, source), output, &redaction)
 }

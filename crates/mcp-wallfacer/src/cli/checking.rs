@@ -1,4 +1,4 @@
-//! What `check` and `ci` do alike: a target and an effort in, a finished run with its findings stored out.
+//! Runs a check and stores what it finds. `check` and `ci` share this and differ only in what they do with the result.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use super::conclude::failure;
 use super::corpus_place::CorpusArgs;
 use super::differential;
 use super::effort::EffortArgs;
-use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat};
 use super::pack;
+use super::recorder::{ReportContext, RunRecorder};
 use super::redaction::{self, Written};
 use super::settle::settle;
 use super::store::Store;
@@ -69,7 +69,7 @@ pub fn perform(asked: &Asked<'_>, config: Option<&Path>, watch: &Watch) -> Resul
         rules: asked.target.own_rules()?,
     };
     let listeners = asked.output.listeners(&redaction)?;
-    let frame = Frame {
+    let context = ReportContext {
         command: asked.command,
         started: options.started.clone(),
         seed: options.fuzz.seed,
@@ -80,9 +80,9 @@ pub fn perform(asked: &Asked<'_>, config: Option<&Path>, watch: &Watch) -> Resul
         output: asked.output.clone(),
         redaction: redaction.clone(),
     };
-    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
-    let run = check(chosen.connector, &options, &mut keeping);
-    keeping.finish(watch);
+    let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
+    let run = check(chosen.connector, &options, &mut recorder);
+    recorder.finish(watch);
     let mut run = run.map_err(|error| failure(error, watch).redacted(&redaction))?;
     settle(&mut run, &chosen.settings, &store, watch);
     if let Some(locked) = &locked {

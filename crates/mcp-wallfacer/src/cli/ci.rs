@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use wallfacer_core::findings::{BASELINE_NAME, Baseline};
+use wallfacer_core::report::Report;
 use wallfacer_core::summary::Run;
 
 use super::checking::{Asked, Checked, perform};
@@ -56,7 +57,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         // What was left out was not looked for.
         run.stale.clear();
     }
-    conclude(&run, effort.selection.severity_threshold, source, output, &redaction)
+    conclude(&Report::new(&run, effort.selection.severity_threshold, source), output, &redaction)
 }
 
 /// A file that is asked for must be there; the usual one need not.

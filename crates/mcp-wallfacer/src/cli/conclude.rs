@@ -1,10 +1,9 @@
-//! A finished run in, its report delivered and its exit code out: the same for every command that tests.
+//! Delivers the report of a finished run and chooses the exit code, in the same way for every command that tests.
 
 use wallfacer_core::findings::Redaction;
-use wallfacer_core::report::{Report, document, human, sarif, written};
+use wallfacer_core::report::Report;
 use wallfacer_core::session::FuzzError;
-use wallfacer_core::summary::{Conclusion, Run};
-use wallfacer_core::target::Severity;
+use wallfacer_core::summary::Conclusion;
 
 use super::output::{OutputArgs, RunFormat};
 use crate::exit::{Exit, Failure};
@@ -12,20 +11,13 @@ use crate::interruption::Watch;
 
 /// Hands the report over, and says what the run means.
 pub fn conclude(
-    run: &Run,
-    threshold: Severity,
-    source: Option<String>,
+    report: &Report<'_>,
     output: &OutputArgs<RunFormat>,
     redaction: &Redaction,
 ) -> Result<Exit, Failure> {
-    let report = Report { run, threshold, source };
-    let text = match output.format {
-        RunFormat::Human => human(&report, output.look()),
-        RunFormat::Json => written(&document(&report)),
-        RunFormat::Sarif => written(&sarif(&report)),
-    };
+    let text = output.format.0.write(report, output.look());
     output.deliver(&redaction.of(&text))?;
-    Ok(match run.conclusion(threshold) {
+    Ok(match report.run.conclusion(report.threshold) {
         Conclusion::Broken | Conclusion::Stale => Exit::Findings,
         Conclusion::NotTested | Conclusion::Interrupted => Exit::NotTested,
         Conclusion::Clean => Exit::Clean,

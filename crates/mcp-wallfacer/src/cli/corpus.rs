@@ -1,4 +1,4 @@
-//! `corpus`: what is stored, one of it, all of it tried again, or one made smaller.
+//! `corpus`: lists what is stored, shows one finding, tries all of them again, or makes one smaller.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -11,10 +11,10 @@ use wallfacer_core::session::{Minimised, minimise};
 use wallfacer_core::wire::shortened;
 use wallfacer_text::shown;
 
-use super::again::{Again, TrustArgs, ready};
 use super::corpus_place::CorpusArgs;
 use super::output::{Format, OutputArgs};
 use super::replay::{find, place, sent, try_again};
+use super::rerun::{Rerun, TrustArgs, prepare};
 use super::target::TargetArgs;
 use super::{key, redaction, store, units};
 use crate::exit::{Exit, Failure};
@@ -248,11 +248,11 @@ fn minimize(args: &MinimizeArgs, config: Option<&Path>, watch: &Watch) -> Result
     let finding = find(&args.id, &args.corpus, config)?;
     watch.hold_to(Some(args.budget));
     let known = redaction::of_environment(&redaction::Written::default());
-    let again = match ready(&finding, &args.target, &args.trust, config)? {
-        Ok(again) => again,
+    let rerun = match prepare(&finding, &args.target, &args.trust, config)? {
+        Ok(rerun) => rerun,
         Err(why) => return tell(args, &finding, &known, Pressed::not(why)),
     };
-    let Again { finding: restored, connector, other, destructive, redaction } = again;
+    let Rerun { finding: restored, connector, other, destructive, redaction } = rerun;
     let mut listeners = args.output.listeners(&redaction)?;
     let work = minimise(connector, other, &restored, &destructive, args.budget, &mut listeners);
     let minimised = watch.wait_for(work);

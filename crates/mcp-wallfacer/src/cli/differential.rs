@@ -8,7 +8,7 @@ use serde_json::json;
 use wallfacer_core::findings::{Redaction, rfc3339};
 use wallfacer_core::learn::{Entry, FILE_NAME, Learned};
 use wallfacer_core::plan::{Carrier, Mode};
-use wallfacer_core::report::written;
+use wallfacer_core::report::{Format, Report, written};
 use wallfacer_core::session::{FuzzOptions, Taught, against, differential, learn};
 use wallfacer_core::summary::Run;
 use wallfacer_text::{shortened, shown};
@@ -16,8 +16,8 @@ use wallfacer_text::{shortened, shown};
 use super::against::AgainstArgs;
 use super::conclude::{conclude, failure};
 use super::corpus_place::CorpusArgs;
-use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat, cannot_write, write_whole};
+use super::recorder::{ReportContext, RunRecorder};
 use super::redaction;
 use super::selection::SelectionArgs;
 use super::settle::settle;
@@ -134,7 +134,7 @@ fn hold(
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(redaction)?;
     let store = Arc::new(store);
-    let frame = Frame {
+    let context = ReportContext {
         command: "differential",
         started: started.clone(),
         seed: args.seed,
@@ -145,16 +145,16 @@ fn hold(
         output: args.output.clone(),
         redaction: redaction.clone(),
     };
-    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
+    let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
     let held = match other {
-        Some(other) => against(chosen.connector, other, options, &ignored, &mut keeping),
-        None => differential(chosen.connector, options, &mut keeping),
+        Some(other) => against(chosen.connector, other, options, &ignored, &mut recorder),
+        None => differential(chosen.connector, options, &mut recorder),
     };
-    keeping.finish(watch);
+    recorder.finish(watch);
     let held = held.map_err(|error| failure(error, watch).redacted(redaction))?;
     let mut run = Run::of_step("differential", started, held);
     settle(&mut run, &chosen.settings, &store, watch);
-    conclude(&run, args.selection.severity_threshold, chosen.source, &args.output, redaction)
+    conclude(&Report::new(&run, args.selection.severity_threshold, chosen.source), &args.output, redaction)
 }
 
 fn teach(
@@ -164,8 +164,10 @@ fn teach(
     redaction: &Redaction,
     watch: &Watch,
 ) -> Result<Exit, Failure> {
-    if args.output.format == RunFormat::Sarif {
-        let message = "--learn finds nothing that SARIF could tell; use --format human or json".to_owned();
+    let format = args.output.format.0;
+    if !matches!(format, Format::Human | Format::Json) {
+        let message =
+            format!("--learn finds nothing to report as {}; use --format human or json", format.name());
         return Err(Failure { exit: Exit::Usage, message });
     }
     let mut listeners = args.output.listeners(redaction)?;
@@ -179,8 +181,8 @@ fn teach(
     let name = format!("`{}`", args.file.display());
     write_whole(&args.file, &redaction.of(&taught.learned.written()))
         .map_err(|error| cannot_write(&name, &error))?;
-    let text = match args.output.format {
-        RunFormat::Json => written(&told_json(args, &taught)),
+    let text = match format {
+        Format::Json => written(&told_json(args, &taught)),
         _ => told(&name, &taught),
     };
     args.output.deliver(&redaction.of(&text))?;

@@ -1,4 +1,4 @@
-//! The flags that name a lock file in, what of a run is other than it says told.
+//! Compares a run with the lock file that flags name, and tells what has changed.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;

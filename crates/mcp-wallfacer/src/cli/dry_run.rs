@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use wallfacer_core::findings::Redaction;
-use wallfacer_core::report::written;
+use wallfacer_core::report::{Format, written};
 use wallfacer_core::session::Foreseen;
 use wallfacer_text::shown;
 
@@ -16,8 +16,8 @@ pub fn deliver(
     output: &OutputArgs<RunFormat>,
     redaction: &Redaction,
 ) -> Result<Exit, Failure> {
-    let text = match output.format {
-        RunFormat::Json => written(&serde_json::json!({ "dry_run": foreseen })),
+    let text = match output.format.0 {
+        Format::Json => written(&serde_json::json!({ "dry_run": foreseen })),
         _ => human(foreseen),
     };
     output.deliver(&redaction.of(&text))

@@ -1,4 +1,4 @@
-//! Flags in, inputs of earlier runs out, and what brought news back to the disk.
+//! Loads inputs that got a new kind of answer in earlier runs, and stores those of this run, where flags ask for it.
 
 use std::path::{Path, PathBuf};
 

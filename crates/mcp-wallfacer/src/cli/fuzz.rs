@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use clap::ValueEnum;
 use wallfacer_core::findings::{FindingId, merge, rfc3339};
 use wallfacer_core::plan::Mode;
+use wallfacer_core::report::Report;
 use wallfacer_core::session::{FuzzError, FuzzOptions, foresee, fuzz};
 use wallfacer_core::summary::{Fuzzed, Note, Run};
 
@@ -16,8 +17,8 @@ use super::corpus_place::CorpusArgs;
 use super::differential;
 use super::dry_run;
 use super::feedback::FeedbackArgs;
-use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat};
+use super::recorder::{ReportContext, RunRecorder};
 use super::redaction;
 use super::selection::SelectionArgs;
 use super::settle::settle;
@@ -123,7 +124,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
-    let frame = Frame {
+    let context = ReportContext {
         command: "fuzz",
         started: started.clone(),
         seed: args.seed,
@@ -134,11 +135,11 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         output: args.output.clone(),
         redaction: redaction.clone(),
     };
-    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
+    let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
     let fail = |error| failure(error, watch).redacted(&redaction);
     if args.dry_run {
-        let foreseen = foresee(chosen.connector, &options, &mut keeping);
-        keeping.finish(watch);
+        let foreseen = foresee(chosen.connector, &options, &mut recorder);
+        recorder.finish(watch);
         return dry_run::deliver(&foreseen.map_err(fail)?, &args.output, &redaction);
     }
     let begun = Instant::now();
@@ -148,7 +149,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         // Each run has an equal share of the time that is left.
         let share = |budget: Duration| budget.saturating_sub(begun.elapsed()) / (args.runs - number) as u32;
         options.budget = args.selection.budget.map(share);
-        let fuzzed = fuzz(chosen.connector.clone(), &options, &mut keeping);
+        let fuzzed = fuzz(chosen.connector.clone(), &options, &mut recorder);
         // What the runs before it found stands.
         if matches!(fuzzed, Err(FuzzError::Stopped(_))) && !runs.is_empty() {
             break;
@@ -159,7 +160,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
             break;
         }
     }
-    keeping.finish(watch);
+    recorder.finish(watch);
     let runs = runs.into_iter().collect::<Result<Vec<Fuzzed>, _>>().map_err(fail)?;
     if let Err(failure) = args.feedback.keep(runs.iter().flat_map(|fuzzed| &fuzzed.news), &chosen, &redaction)
     {
@@ -169,7 +170,11 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     run.seed = args.seed;
     run.took = begun.elapsed();
     settle(&mut run, &chosen.settings, &store, watch);
-    let exit = conclude(&run, args.selection.severity_threshold, chosen.source, &args.output, &redaction)?;
+    let exit = conclude(
+        &Report::new(&run, args.selection.severity_threshold, chosen.source),
+        &args.output,
+        &redaction,
+    )?;
     Ok(if exit == Exit::Clean && args.coverage_strict && has_gaps(&run) { Exit::NotTested } else { exit })
 }
 

@@ -1,4 +1,5 @@
-//! The key by which a user's own findings are known again: a file of theirs alone, made when the first finding is kept.
+//! The key by which a user's own findings are known again: a file that only they can read, made when the first finding
+//! is kept.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

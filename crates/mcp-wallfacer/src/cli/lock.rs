@@ -1,4 +1,4 @@
-//! `lock`: write down what a server declares and does, or tell what is other than it was.
+//! `lock`: writes down what a server declares and does, or tells what has changed since.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

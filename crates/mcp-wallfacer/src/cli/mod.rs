@@ -1,11 +1,11 @@
-//! Arguments as typed in, the command they mean run, its exit out.
+//! Parses the command line and runs the command that it names.
 
-mod again;
 mod against;
 mod behave;
 mod check;
 mod checking;
 mod ci;
+mod completions;
 mod conclude;
 mod corpus;
 mod corpus_place;
@@ -18,15 +18,16 @@ mod dry_run;
 mod effort;
 mod feedback;
 mod fuzz;
-mod keeping;
 mod key;
 mod lock;
+mod man;
 mod output;
 mod pack;
-mod papers;
 mod property;
+mod recorder;
 mod redaction;
 mod replay;
+mod rerun;
 mod selection;
 mod settle;
 mod store;
@@ -73,8 +74,8 @@ enum Command {
     Diff(diff::Args),
     Init(init::Args),
     Pack(pack::Args),
-    Completions(papers::CompletionArgs),
-    Man(papers::ManArgs),
+    Completions(completions::Args),
+    Man(man::Args),
     /// The flawed server of --demo, over standard input and output
     #[command(hide = true)]
     DemoServer {
@@ -163,8 +164,8 @@ fn perform(command: Command, config: Option<&Path>, watch: &Watch) -> Result<Exi
             output::print(&init::run(&args, &here)?)
         }
         Command::Pack(args) => pack::run(&args, config),
-        Command::Completions(args) => papers::completions(&args),
-        Command::Man(args) => papers::man(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
         Command::DemoServer { .. } => output::print(demo::INVARIANTS),
     }
 }

@@ -4,12 +4,14 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::findings::Redaction;
 use wallfacer_core::log::Log;
-use wallfacer_core::report::Look;
+use wallfacer_core::report::{self, Look};
 use wallfacer_text::page;
 
 use super::redaction::Redacted;
@@ -35,12 +37,20 @@ pub enum Format {
     Json,
 }
 
-/// The forms of the report of a run that tests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RunFormat {
-    Human,
-    Json,
-    Sarif,
+/// The formats of the report of a run that tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunFormat(pub report::Format);
+
+impl ValueEnum for RunFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<RunFormat>> =
+            LazyLock::new(|| report::Format::ALL.iter().copied().map(RunFormat).collect());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()))
+    }
 }
 
 impl<F: ValueEnum + Send + Sync + 'static> OutputArgs<F> {

@@ -1,4 +1,4 @@
-//! `pack`: the rule packs there are, one of them as text, its parameters, a new one, and their fixtures tried.
+//! `pack`: lists the rule packs, shows one as text or its parameters, begins a new one, and tries their fixtures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 use wallfacer_core::findings::rfc3339;
+use wallfacer_core::report::Report;
 use wallfacer_core::session::{FuzzOptions, PropertyOptions, RuleSet, property};
 use wallfacer_core::summary::Run;
 use wallfacer_rules::{Rules, Shelf, nearest};
@@ -14,9 +15,9 @@ use wallfacer_rules::{Rules, Shelf, nearest};
 use super::behave::noise;
 use super::conclude::{conclude, failure};
 use super::corpus_place::CorpusArgs;
-use super::keeping::{Frame, Keeping};
 use super::output::{OutputArgs, RunFormat};
 use super::pack::{self, ParameterArgs};
+use super::recorder::{ReportContext, RunRecorder};
 use super::redaction::{self, Written};
 use super::selection::SelectionArgs;
 use super::settle::settle;
@@ -77,7 +78,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         PropertyOptions { effort, cases: args.cases, looks_further: true, noise: noise(&chosen.settings)? };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
-    let frame = Frame {
+    let context = ReportContext {
         command: "property",
         started: started.clone(),
         seed: args.seed,
@@ -88,13 +89,13 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         output: args.output.clone(),
         redaction: redaction.clone(),
     };
-    let mut keeping = Keeping::begin(&store, &chosen.settings, listeners, frame, watch);
-    let tried = property(chosen.connector, &|_| sets.clone(), &options, &mut keeping);
-    keeping.finish(watch);
+    let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
+    let tried = property(chosen.connector, &|_| sets.clone(), &options, &mut recorder);
+    recorder.finish(watch);
     let tried = tried.map_err(|error| failure(error, watch).redacted(&redaction))?;
     let mut run = Run::of_step("property", started, tried);
     settle(&mut run, &chosen.settings, &store, watch);
-    conclude(&run, args.selection.severity_threshold, chosen.source, &args.output, &redaction)
+    conclude(&Report::new(&run, args.selection.severity_threshold, chosen.source), &args.output, &redaction)
 }
 
 impl Args {

@@ -9,9 +9,9 @@ use wallfacer_core::session::{Replay, Replayed, replay};
 
 use wallfacer_text::shown;
 
-use super::again::{Again, TrustArgs, ready};
 use super::corpus_place::CorpusArgs;
 use super::output::{Format, OutputArgs};
+use super::rerun::{Rerun, TrustArgs, prepare};
 use super::target::TargetArgs;
 use super::{redaction, store};
 use crate::exit::{Exit, Failure};
@@ -79,9 +79,9 @@ pub fn try_again<'a>(
     if let Err(why) = finding.repro.case() {
         return Ok(not(why.to_string(), known));
     }
-    let Again { finding: restored, connector, other, destructive, redaction, .. } =
-        match ready(finding, target, trust, config)? {
-            Ok(again) => again,
+    let Rerun { finding: restored, connector, other, destructive, redaction, .. } =
+        match prepare(finding, target, trust, config)? {
+            Ok(rerun) => rerun,
             Err(why) => return Ok(not(why, known)),
         };
     let mut listeners = output.listeners(&redaction)?;

@@ -1,4 +1,5 @@
-//! The flags that name a server, as typed; with configuration and environment, a [`Connector`] out.
+//! The flags that name a server, and the [`Connector`] that they mean together with the configuration and the
+//! environment.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

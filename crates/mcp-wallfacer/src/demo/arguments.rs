@@ -1,4 +1,4 @@
-//! The arguments of a call in, typed values out, or what is wrong with them in words for the caller.
+//! Checks the arguments of a call to a demo tool, and says in words for the caller what is wrong with them.
 
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;

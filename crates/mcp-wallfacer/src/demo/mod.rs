@@ -1,5 +1,5 @@
-//! Lines of JSON-RPC in, lines out: an MCP server with six bugs, one in each tool, so that a first run needs
-//! no server of one's own. It is the server of `examples/python_server`, with the same tools and the same bugs.
+//! An MCP server with six bugs, one in each tool, so that a first run needs no server of one's own. It is the server of
+//! `examples/python_server`, with the same tools and the same bugs.
 //!
 //! Everything but the six bugs is meant to be right, since whatever else is found in it would be a false alarm.
 

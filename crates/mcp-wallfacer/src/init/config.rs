@@ -1,4 +1,4 @@
-//! A server in, the text of its `wallfacer.toml` out.
+//! Writes the text of a first `wallfacer.toml` for a server.
 
 use super::project::{Server, Setup};
 use std::ffi::OsStr;

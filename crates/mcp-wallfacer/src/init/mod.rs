@@ -1,4 +1,4 @@
-//! A directory in, first files out: a configuration that loads and runs as it is, starter rules, a CI workflow.
+//! Writes the first files for a project: a configuration that loads and runs as it is, starter rules, a CI workflow.
 //! Nothing that is already there is touched, and where one file is in the way none is written.
 
 mod config;

@@ -1,4 +1,4 @@
-//! The files of a project in, the server that it most probably is out.
+//! Guesses from the files of a project which MCP server it is and how that server is started.
 
 use serde_json::Value;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the project needs in, the text of a GitHub Actions workflow out.
+//! Writes a GitHub Actions workflow that installs what the project needs and runs `wallfacer ci`.
 
 use super::project::Setup;
 

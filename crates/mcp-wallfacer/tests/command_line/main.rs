@@ -1,4 +1,5 @@
-//! The built command in, what its user sees out: both streams, the exit code, and what is left on disk and running.
+//! Runs the built command as a user would, and looks at what the user sees: both streams, the exit code, and what is
+//! left on disk and running.
 
 mod bad_input;
 mod behave;
@@ -9,12 +10,12 @@ mod diff;
 mod differential;
 mod doctor;
 mod fuzz;
+mod help;
 mod init;
 mod lock;
 mod network;
 mod orphans;
 mod pack;
-mod papers;
 #[cfg(target_os = "linux")]
 mod processes;
 mod property;

@@ -1,4 +1,4 @@
-//! A function in, a web server on loopback out that answers every request with what the function makes of its head.
+//! A web server on loopback for tests: a function answers every request, given its head.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! The port of a plain server in, a port that speaks TLS for it out, with the certificate that it shows.
+//! Puts TLS in front of a plain server on loopback, and gives the certificate that it shows.
 
 use std::sync::{Arc, mpsc};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Arguments in, an [`Outcome`] out: the command is run in a directory of its own, with nothing of our environment.
+//! Runs the command in a directory of its own, with nothing of our environment, and gives its [`Outcome`].
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

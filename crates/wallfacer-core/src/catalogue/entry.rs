@@ -1,4 +1,4 @@
-//! One element of a list in, an entry or the reason why it is none out.
+//! Reads one element of a list (a tool, a resource, a prompt), or says why it cannot be used.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,5 @@
-//! [`Connection`](crate::wire::Connection) in, [`Catalogue`] out: what the server claims to have.
+//! Asks a [`Connection`](crate::wire::Connection) for everything that the server claims to have, and gives the
+//! [`Catalogue`].
 
 mod discover;
 mod entry;

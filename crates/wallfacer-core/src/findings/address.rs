@@ -1,4 +1,4 @@
-//! [`Target`] in, what is stored of it out, and back: enough to get at the server once more, without its secrets.
+//! Stores how a [`Target`] was reached, and reads it back: enough to get at the server once more, without its secrets.
 //!
 //! Where a report has `[redacted]`, a stored target names the secret, so that a replay can ask for it.
 

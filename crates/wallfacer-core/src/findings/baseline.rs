@@ -1,4 +1,4 @@
-//! `wallfacer-baseline.toml` in, the findings that someone accepted out, each with a reason; and back. The file is
+//! Reads and writes `wallfacer-baseline.toml`: the findings that someone accepted, each with a reason. The file is
 //! meant to be committed, so it is the same text whenever it says the same.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,5 @@
-//! The facts of a failure in, what of them is the bug itself out. Nothing of the payload, the seed or a time remains.
+//! Reduces a failure to what makes it this bug and no other. Nothing of the payload, the seed or a time remains, so
+//! that the same bug has the same cause in every run.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Two sets of findings in, what changed between them out. Ids say what is the same bug.
+//! Compares two sets of findings by their ids: what is new, what is gone, what stayed.
 
 use std::collections::BTreeMap;
 

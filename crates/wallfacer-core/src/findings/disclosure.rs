@@ -1,4 +1,4 @@
-//! A text in, where it discloses something that looks like a secret out. What is known to be one needs no such guess.
+//! Finds the places in a text that look like a secret. What is known to be one needs no such guess.
 
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FindingId, Kind, Origin, Repro};
+use super::{FindingId, Kind, Origin, Reference, Repro};
 use crate::plan::Subject;
 use crate::target::{Severity, Shown};
 
@@ -15,11 +15,13 @@ const MESSAGE_CHARS: usize = 400;
 pub const VARIABLE: &str = "variable";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(title = "A finding of wallfacer"))]
 pub struct Finding {
+    /// The hash of what makes it this bug: server, kind, subject and cause.
     pub id: FindingId,
     pub kind: Kind,
     pub severity: Severity,
-    /// None where it is not about one tool.
+    /// The tool it is about; null where it is not about one.
     pub tool: Option<String>,
     pub subject: Subject,
     /// Where one cause shows in many tools: all of them, in order.
@@ -27,6 +29,7 @@ pub struct Finding {
     pub tools: Vec<String>,
     /// One sentence.
     pub message: String,
+    /// More of it.
     #[serde(default)]
     pub details: String,
     #[serde(default)]
@@ -35,11 +38,13 @@ pub struct Finding {
     pub repro: Repro,
     /// Of the run.
     pub seed: u64,
-    /// As started or reached, without secrets.
+    /// What was started or reached, without secrets.
     #[serde(default, with = "stored_target")]
+    #[cfg_attr(test, schemars(with = "Option<Shown>"))]
     pub target: Option<Shown>,
-    /// The server that it was held against, in the same form.
+    /// The server that it was held against, where it was.
     #[serde(default, with = "stored_target", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "Option<Shown>"))]
     pub other: Option<Shown>,
     #[serde(default)]
     pub server: ServerName,
@@ -48,13 +53,14 @@ pub struct Finding {
     pub protocol: Option<String>,
     #[serde(default)]
     pub references: Vec<Reference>,
-    /// Times are RFC 3339, in UTC, so that they sort as text.
+    /// RFC 3339, in UTC, so that times sort as text.
     pub first_seen: String,
+    /// RFC 3339, in UTC.
     pub last_seen: String,
     /// The command that shows it again, where more is needed than the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
-    /// Tells that it was recorded here; see [`Key`](super::Key).
+    /// Tells the user who recorded it that it is their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
     /// What of its payload came from replies of the server, until the secrets are taken out of it.
@@ -64,6 +70,7 @@ pub struct Finding {
 
 /// A text that proves something, and what it is: the exit status, the end of stderr, a frame.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Evidence {
     pub label: String,
     pub text: String,
@@ -71,6 +78,7 @@ pub struct Evidence {
 
 /// Seen `k` times in `n` tries on fresh servers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reproduced {
     pub k: u32,
     pub n: u32,
@@ -78,24 +86,10 @@ pub struct Reproduced {
 
 /// What the server calls itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServerName {
     pub name: Option<String>,
     pub version: Option<String>,
-}
-
-/// Where the world speaks of this sort of fault.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Reference {
-    pub kind: ReferenceKind,
-    pub text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReferenceKind {
-    Spec,
-    Cwe,
-    Owasp,
 }
 
 impl Finding {
@@ -159,10 +153,6 @@ impl Reproduced {
     }
 }
 
-impl ReferenceKind {
-    pub const ALL: [ReferenceKind; 3] = [ReferenceKind::Spec, ReferenceKind::Cwe, ReferenceKind::Owasp];
-}
-
 /// For serde: a target as it is shown, read back from a file.
 mod stored_target {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -199,7 +189,7 @@ mod stored_target {
 #[cfg(test)]
 pub(super) mod examples {
     use super::*;
-    use crate::findings::Cause;
+    use crate::findings::{Cause, ReferenceKind};
     use crate::plan::{Case, Intent};
     use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! [`Case`] in, what a server may repeat of it out, and a message without what it repeats.
+//! Takes out of a server's message what it merely repeats of the [`Case`] that was sent, so that the same complaint
+//! about two payloads reads the same.
 
 use std::collections::BTreeSet;
 

@@ -9,6 +9,7 @@ const DIGITS: usize = 16;
 /// The hash of an origin, shortened.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(extend("pattern" = "^[0-9a-f]{16}$")))]
 pub struct FindingId(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

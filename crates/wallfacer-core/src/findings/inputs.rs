@@ -1,5 +1,5 @@
-//! [`Input`]s in, files out, and back: `<directory>/<tool>/<hash>.json`, each whole or not there. An input that holds a
-//! secret is not stored.
+//! Stores [`Input`]s that brought news, and reads them again: `<directory>/<tool>/<hash>.json`, each whole or not
+//! there. An input that holds a secret is not stored.
 
 use std::fs;
 use std::io;

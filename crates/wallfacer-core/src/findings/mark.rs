@@ -1,5 +1,5 @@
-//! [`Finding`] in, a mark out that only the owner of a [`Key`] can make: a command from someone else's corpus must not
-//! be run unasked.
+//! Marks a [`Finding`] with a [`Key`] of this user on this machine, so that a command from someone else's corpus is
+//! recognised and not run unasked.
 
 use serde::Serialize;
 

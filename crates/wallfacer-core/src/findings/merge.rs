@@ -1,4 +1,4 @@
-//! Findings in, each bug once out, in the order in which a report tells them.
+//! Joins findings of the same bug into one, and puts them in the order in which a report tells them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

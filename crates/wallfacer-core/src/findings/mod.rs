@@ -1,7 +1,6 @@
-//! Failures in, [`Finding`]s out: when two failures are one bug, what of them may be shown, and where they are kept.
-//! Pure but for the corpus, which is a folder.
+//! What a [`Finding`] is, when two failures are one bug, what of it may be shown, and where it is stored. Pure but for
+//! the corpus, which is a folder.
 
-mod about;
 mod address;
 mod baseline;
 mod cause;
@@ -14,7 +13,6 @@ mod finding;
 mod given;
 mod id;
 mod inputs;
-mod kind;
 mod mark;
 mod merge;
 mod moment;
@@ -23,6 +21,7 @@ mod payload;
 mod redaction;
 mod repro;
 mod restore;
+#[cfg(test)]
 mod schema;
 mod search;
 mod secrets;
@@ -30,17 +29,15 @@ mod stack;
 mod substitution;
 mod wording;
 
-pub use about::About;
 pub use address::{Missing, asked_for, stored_target, typed_target};
 pub use baseline::{Acceptance, BASELINE_NAME, Baseline, BaselineError};
 pub use cause::Cause;
 pub use corpus::{Corpus, CorpusError, Listing, Unreadable, read_finding, read_findings};
 pub use diff::{Diff, diff};
-pub use finding::{Evidence, Finding, Reference, ReferenceKind, Reproduced, ServerName, VARIABLE};
+pub use finding::{Evidence, Finding, Reproduced, ServerName, VARIABLE};
 pub use given::Given;
 pub use id::{FindingId, NotAnId};
 pub use inputs::{InputStore, InputsError, KnownInputs};
-pub use kind::Kind;
 pub use mark::Key;
 pub use merge::merge;
 pub use moment::rfc3339;
@@ -48,5 +45,8 @@ pub use origin::Origin;
 pub use redaction::Redaction;
 pub use repro::{NotReplayable, Repro};
 pub use restore::restore;
-pub use schema::finding_schema;
+#[cfg(test)]
+pub(crate) use schema::published;
 pub use secrets::{Secrets, replay_variable};
+
+pub use crate::kind::{About, Kind, Reference, ReferenceKind};

@@ -1,4 +1,4 @@
-//! A moment in, its RFC 3339 text in UTC out, to the second: such texts sort as the moments do.
+//! Writes a moment as RFC 3339 in UTC, to the second: such texts sort as the moments do.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

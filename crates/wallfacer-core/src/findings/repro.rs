@@ -1,5 +1,5 @@
-//! [`Case`] in, what is stored to run it again out: its short form, so that a thousand huge payloads fit into memory
-//! and a corpus from elsewhere cannot fill it.
+//! What is stored of a [`Case`] to run it again. Payloads are kept in their short form, so that a thousand huge ones
+//! fit into memory and a corpus from elsewhere cannot fill it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,11 +12,13 @@ const MAX_DEPTH: usize = 100;
 /// How a finding is shown to be true once more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Repro {
     Replayable {
-        /// In the short form of [`compact`](crate::plan::compact).
+        /// What is replayed. Long repetitions stand as recipes, secrets as `<redacted:NAME>`.
+        #[cfg_attr(test, schemars(with = "serde_json::Map<String, Value>"))]
         case: Value,
-        /// The bytes of the case before it was made smaller, written out in full.
+        /// The size of the payload before it was made smaller.
         original_bytes: u64,
     },
     NotReplayable {

@@ -1,4 +1,4 @@
-//! What a program wrote in, the frame where it failed out: a function and a file name, without directories, lines and
+//! Finds in what a program wrote the frame where it failed: a function and a file name, without directories, lines and
 //! addresses, so that one bug stays one over inputs and releases.
 //!
 //! The last trace counts, for earlier ones were survived. Of its frames the innermost one counts that is the

@@ -1,5 +1,4 @@
-//! Texts with a mark for each in, any text with the marks in their place out. In one go, so that no mark is taken for
-//! a text.
+//! Replaces many texts by their marks in one pass, so that no mark is taken for one of the texts.
 
 use std::cmp::Reverse;
 

@@ -1,5 +1,5 @@
-//! A message of a server in, what of it is its own wording out: what we sent, and what differs from call to call, is
-//! replaced by one mark, whichever of the two it was.
+//! Reduces a server's message to its own wording: what we sent, and what differs from call to call, is replaced by one
+//! mark, whichever of the two it was.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

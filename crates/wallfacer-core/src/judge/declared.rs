@@ -1,5 +1,4 @@
-//! A tool as listed in, what it says that it does not do out: by its annotations, or by phrases of its own description
-//! that deny.
+//! Reads from a tool's annotations and description what it says that it does *not* do.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! What two servers made of the same call in, what is held against the first out.
+//! Compares what two servers made of the same call, and charges the first with the differences.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! [`Observation`] in, [`Verdict`]s out: checks, one file each.
+//! Judges an [`Observation`] by every check, one file each, and gives their [`Verdict`]s.
 
 mod charge;
 mod checks;

@@ -1,4 +1,4 @@
-//! [`Effects`] in, what is worth knowing of them out: worded as what was seen, for none of it is wrong by itself.
+//! Words what is worth knowing of a server's [`Effects`] as what was seen, for none of it is wrong by itself.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! One answered step in, the response as rules see it out.
+//! Turns an answered step into the `response` that rules read.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Secrets in, whether bytes hold one of them out.
+//! Looks for the secrets that a server was given in the bytes that it wrote.
 
 /// A shorter one would be found in ordinary text.
 const SHORTEST: usize = 8;

@@ -1,4 +1,4 @@
-//! Results of one tool in, the form that they always have out: structured content, or JSON in a text.
+//! Learns the form that all results of one tool have had so far, as structured content or as JSON in a text.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! JSON in, the same in one order out; and a schema in, what it demands out, however it is written.
+//! Puts JSON into one order, and a schema into one spelling, so that two that mean the same compare as equal.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Two values in, the places where they differ out.
+//! Lists the places where two values differ.
 
 use std::collections::BTreeSet;
 

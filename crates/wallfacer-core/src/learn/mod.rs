@@ -1,5 +1,5 @@
-//! Answers of tools in, what they look like out: a shape that later answers are held against, the file that it is written
-//! to, and the places where two answers differ.
+//! Learns what the answers of a tool look like: a shape that later answers are held against, the file that it is
+//! written to, and the places where two answers differ.
 
 mod answers;
 mod canonical;

@@ -1,5 +1,5 @@
-//! Values in, what they have in common out. Each bound is there because the values are a server's, and each number because
-//! a few answers prove little.
+//! Describes what many JSON values have in common. Each bound is there because the values are a server's, and each
+//! number because a few answers prove little.
 
 use std::collections::BTreeMap;
 

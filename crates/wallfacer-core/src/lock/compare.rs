@@ -1,4 +1,4 @@
-//! Two locks in, what differs out, item by item.
+//! Compares two locks and lists what differs, item by item.
 
 use std::collections::BTreeSet;
 

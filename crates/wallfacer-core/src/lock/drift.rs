@@ -1,4 +1,4 @@
-//! A [`Difference`] in, the [`Finding`] that it is out.
+//! Makes a [`Finding`] of a [`Difference`] to the lock file.
 
 use super::compare::Difference;
 use crate::findings::{Cause, Finding, Kind, Origin, Repro, Reproduced};

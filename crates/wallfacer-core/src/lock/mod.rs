@@ -1,4 +1,5 @@
-//! What a server declares and what it was seen to do in, [`Lock`] out: a file to commit, and what differs from it later.
+//! Writes down what a server declares and what it was seen to do in a [`Lock`], a file to commit, and tells later what
+//! differs from it.
 
 mod compare;
 mod drift;

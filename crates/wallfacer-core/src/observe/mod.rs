@@ -1,5 +1,5 @@
-//! [`Recording`](crate::run::Recording) in, [`Observation`] out: frames, exits and silences as facts.
-//! Pure from here on.
+//! Interprets a [`Recording`](crate::run::Recording) as an [`Observation`]: frames, exits and silences as facts. Pure
+//! from here on.
 
 mod answer;
 mod effects;

@@ -32,6 +32,7 @@ pub struct Case {
 /// What of the server a case is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Subject {
     Tool(String),
     Resource(String),

@@ -1,4 +1,5 @@
-//! A rule in, what a case carries of it out: enough to judge it now, and, from a file, to judge it once more.
+//! The rule that a case is judged by, as a case carries it: enough to judge it now and, read from a file, once more
+//! later.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

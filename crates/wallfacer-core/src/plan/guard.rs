@@ -1,4 +1,4 @@
-//! A tool in, whether it may be called where its effects could leave out.
+//! Decides whether a tool may be called where its effects could leave the sandbox.
 
 use crate::catalogue::Tool;
 use crate::target::Destructive;

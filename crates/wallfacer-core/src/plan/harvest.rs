@@ -1,4 +1,4 @@
-//! A result in, values out that other calls may need: names, ids and paths, under the key where each stood.
+//! Collects from a result the names, ids and paths that other calls may need, each under the key where it stood.
 
 use std::sync::LazyLock;
 

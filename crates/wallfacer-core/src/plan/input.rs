@@ -1,4 +1,4 @@
-//! Arguments whose answer was news in, those worth changing out.
+//! Keeps the arguments whose answer was of a new kind, so that later cases can be made from them.
 
 use std::collections::BTreeSet;
 

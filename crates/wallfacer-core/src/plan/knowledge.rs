@@ -1,11 +1,11 @@
-//! What replies taught in, pools of values out that are worth trying as the arguments of one tool.
+//! Remembers what replies taught about a tool's arguments, and offers the values that are worth trying.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::{Map, Value};
-use wallfacer_schema::Pool;
+use wallfacer_schema::{Pool, pointer};
 
 use super::guard::words;
 use super::lesson::Lesson;
@@ -160,7 +160,7 @@ impl Knowledge {
     fn pool(&self, common: &Common, values: impl Fn(&Field) -> Vec<Value>) -> Pool {
         let mut pool = Pool::new();
         for field in &self.fields {
-            let path = format!("/{}", escaped(&field.name));
+            let path = pointer::join("", &field.name);
             for value in values(field) {
                 // Of a list it may be an item.
                 pool.add_for_path(&format!("{path}/*"), value.clone());
@@ -212,11 +212,6 @@ impl Field {
         let fits = |words: &BTreeSet<String>| !stems.is_disjoint(words);
         self.words.iter().position(fits).unwrap_or(self.words.len())
     }
-}
-
-/// A key as it stands in a JSON pointer.
-pub fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 fn add(values: &mut Values, name: &str, value: Value) {

@@ -1,5 +1,5 @@
-//! What an answer is held against, where that is not what the server itself declares: stored with a case, so that it can be
-//! judged once more.
+//! What an answer is compared with where that is not what the server itself declares. It is stored with a case, so that
+//! the case can be judged once more.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! [`Catalogue`](crate::catalogue::Catalogue) in, [`Case`]s out: what to try, in which order, and why.
+//! Decides what to try on a [`Catalogue`](crate::catalogue::Catalogue): [`Case`]s, in which order, and why.
 
 mod case;
 mod claim;

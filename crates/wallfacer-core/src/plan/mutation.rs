@@ -1,5 +1,5 @@
-//! An input that brought news in, one like it out: a member or a few taken from a fresh input, one left out, or one value
-//! moved by a little.
+//! Changes an input that brought news a little: takes some members from a fresh input, leaves one out, or moves one
+//! value.
 
 use serde_json::{Map, Number, Value};
 

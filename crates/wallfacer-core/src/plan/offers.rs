@@ -1,4 +1,4 @@
-//! What a server offers besides tools in, [`Case`]s out: resources are read, prompts are got, their arguments completed,
+//! Makes [`Case`]s for what a server offers besides tools: reads resources, gets prompts, completes their arguments,
 //! each as it should be done and in ways that must be refused.
 
 use serde_json::{Map, Value, json};

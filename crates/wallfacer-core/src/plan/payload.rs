@@ -1,4 +1,4 @@
-//! A value in, the same value in few bytes out, and back: long repetitions and deep nesting become recipes.
+//! Writes a value in few bytes, and reads it back: long repetitions and deep nesting become recipes.
 //!
 //! `{"$repeat": "x", "times": 1000}` is a text, `{"$repeat_item": v, "times": 1000}` an array of equal items,
 //! `{"$nest": "[", "times": 1000, "inner": v}` arrays in arrays (or `{"$nest": "key", …}` objects under one key), and

@@ -1,5 +1,5 @@
-//! Phases in order, each only a way of making cases. What was learned by the end of a round goes into the next one,
-//! so that the plan depends on the seed and the server, not on how many workers there are.
+//! Plans a run in phases, each only a way of making cases. What was learned by the end of a round goes into the next
+//! one, so that the plan depends on the seed and the server, not on how many workers there are.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A reply in, the tools out that it says must be called first: "no project is set, call set_project first".
+//! Reads from a reply which tools must be called first: "no project is set, call set_project first".
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

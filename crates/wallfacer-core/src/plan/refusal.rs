@@ -1,4 +1,4 @@
-//! The text of a refusal in, what it says of the arguments out: which of them it is about, and what would do instead.
+//! Reads from a refusal which arguments it is about, and what would do instead.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! A rule in, the cases out that show whether it holds: each input a script, sent as often as the rule says.
+//! Makes the cases that show whether a rule holds: each input a script, sent as often as the rule says.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,14 +1,14 @@
-//! What is known of one tool in, cases of it out: one way of making them for each phase.
+//! Makes the cases of one tool from what is known of it, with one way of making them for each phase.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use wallfacer_schema::{Choices, CompileError, Limits, Pool, Schema};
+use wallfacer_schema::{Choices, CompileError, Limits, Pool, Schema, pointer};
 
 use super::case::{Case, Intent, Step};
 use super::input::Inputs;
-use super::knowledge::{Common, Knowledge, escaped};
+use super::knowledge::{Common, Knowledge};
 use super::mutation::{Draw, mutate, pick};
 use super::planner::{Mode, Options};
 use crate::catalogue::Tool;
@@ -200,7 +200,7 @@ impl ToolPlan {
                 let mut arguments = arguments.clone();
                 arguments[key.as_str()] = Value::from(QUOTES);
                 let valid = self.schema.violations(&arguments).is_empty();
-                let kind = format!("/{}: quotes", escaped(key));
+                let kind = format!("{}: quotes", pointer::join("", key));
                 cases.push(self.case(arguments, Intent::Adversarial { kind, valid }, seed));
             }
         }

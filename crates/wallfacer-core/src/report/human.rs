@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Report;
+use super::behaved::behaved;
 use super::look::{Look, Tone};
 use super::sent::sent;
 use crate::findings::Finding;
@@ -68,6 +69,9 @@ pub fn human(report: &Report<'_>, look: Look) -> String {
             .iter()
             .map(|not| format!("{}: {}", shortened(&not.what, NAME), shortened(&not.why, TEXT))),
     );
+    if let Some(behaviour) = report.behaviour.filter(|_| run.server.standing.observed.calls) {
+        page.write(&behaved(behaviour, report.show_noise, look));
+    }
     page.out
 }
 

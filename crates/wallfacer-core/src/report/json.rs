@@ -19,7 +19,7 @@ pub fn examination(seen: &Examination) -> Value {
             "rung": standing.to_string(),
             "observed": standing.watched(),
             "remarks": standing.remarks,
-            "access": super::document::access(&standing.access),
+            "access": standing.access,
         },
         "target": seen.target,
         "server": server(&seen.server, seen.transport),

@@ -1,4 +1,4 @@
-//! Findings in, lists of them for a person out: one entry each, under what they have in common.
+//! Lists findings for a person: one entry each, under what they have in common.
 
 use std::path::Path;
 

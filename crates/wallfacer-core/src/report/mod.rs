@@ -1,8 +1,9 @@
-//! What was found in, text out: one file per format. Nothing is printed here.
+//! Writes what was found as text, with one file per format. Nothing is printed here.
 
 mod behaved;
 mod document;
 mod examination;
+mod format;
 mod human;
 mod json;
 mod listing;
@@ -13,18 +14,19 @@ mod sent;
 mod tests;
 mod trace;
 
-pub use behaved::behaved;
-pub use document::{document, report_schema};
 pub use examination::{examination, machine, remarks};
-pub use human::human;
+pub use format::Format;
 pub use json::examination as examination_json;
 pub use listing::{differences, stored};
 pub use look::Look;
-pub use sarif::sarif;
 pub use trace::{manifest, trace_lines};
 
+use document::document;
+use human::human;
+use sarif::sarif;
 use serde_json::Value;
 
+use crate::observe::Behaviour;
 use crate::summary::Run;
 use crate::target::Severity;
 
@@ -41,4 +43,14 @@ pub struct Report<'a> {
     pub threshold: Severity,
     /// The file of the project that names the server, as a relative URI.
     pub source: Option<String>,
+    /// What the server was seen to do, where the report is to tell all of it.
+    pub behaviour: Option<&'a Behaviour>,
+    /// Whether what was left out of it as noise is listed too.
+    pub show_noise: bool,
+}
+
+impl<'a> Report<'a> {
+    pub fn new(run: &'a Run, threshold: Severity, source: Option<String>) -> Report<'a> {
+        Report { run, threshold, source, behaviour: None, show_noise: false }
+    }
 }

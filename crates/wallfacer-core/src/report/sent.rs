@@ -1,4 +1,4 @@
-//! A stored case in, what of it was sent out, in one line for a person. Its short form is read, never the payload itself.
+//! Tells in one line what a stored case sent. The short form of the case is read, never the payload itself.
 
 use serde_json::Value;
 

@@ -1,5 +1,4 @@
-//! A server's process in, how long the machine kept it from working out. Time that a server was not given is no time that
-//! it took.
+//! Measures how long the machine kept a server from working. Time that a server was not given is no time that it took.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! A [`Case`](crate::plan::Case) in, a [`Recording`] out. The only step that waits on the server.
-//! Nothing is interpreted here, so that an old recording can be judged by a new check.
+//! Runs a [`Case`](crate::plan::Case) and gives its [`Recording`]. The only step that waits on the server. Nothing is
+//! interpreted here, so that an old recording can be judged by a new check.
 
 mod call;
 mod held_up;

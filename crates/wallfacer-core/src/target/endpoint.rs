@@ -1,4 +1,4 @@
-//! A URL and headers in, a checked [`Endpoint`] out: a server that is reached over HTTP.
+//! Checks the URL and headers of a server that is reached over HTTP, and gives its [`Endpoint`].
 
 use super::token::show_url;
 use base64::Engine as _;

@@ -1,4 +1,4 @@
-//! Text with `${…}` in, the text with every placeholder replaced out.
+//! Replaces every `${…}` placeholder in a text.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Flags and files in, [`Target`] out: how one server is started or reached, and within which limits.
-//! Nothing here starts, connects or reads the environment; lookups are handed in.
+//! Resolves flags and files to one [`Target`]: how a server is started or reached, and within which limits. Nothing
+//! here starts, connects or reads the environment; lookups are handed in.
 
 mod clients;
 mod command;
@@ -31,12 +31,14 @@ pub use resolve::{Resolved, TargetError, resolve};
 pub use sandbox::{Confine, Net, Required, Sandbox, SandboxWishes, Upstream};
 pub use secret::{REDACTED, is_long_enough, is_secret_name};
 pub use settings::{Destructive, Settings};
-pub use severity::{FINDING_KINDS, Severity, SeverityKey};
+pub use severity::SeverityKey;
 pub use shown::{Shown, quoted_for_shell};
 pub use source::{Problem, Source};
 pub use surroundings::Surroundings;
 pub use token::{TOKEN_BEGINNINGS, has_known_beginning, url_secrets};
 pub use version::{Era, Protocol, Version};
+
+pub use crate::severity::Severity;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! [`Flags`] and [`FileConfig`] in, one [`Target`] out: flags win over files.
+//! Puts [`Flags`] and [`FileConfig`] together as one [`Target`]: flags win over files.
 
 use super::flags::FlagError;
 use super::surroundings::joined;

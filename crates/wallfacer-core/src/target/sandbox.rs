@@ -1,4 +1,4 @@
-//! What the user wishes for the world that a server lives in.
+//! What the user asks of the sandbox: how strict it is, what stays visible, which network there is.
 
 use std::fmt;
 use std::path::PathBuf;

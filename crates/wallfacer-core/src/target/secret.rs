@@ -1,4 +1,4 @@
-//! Names and lines in, what of them may be shown out.
+//! Decides by its name whether something is a secret, and blots out secrets in the lines of files that messages show.
 
 use std::ops::Range;
 

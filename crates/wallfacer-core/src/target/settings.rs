@@ -1,6 +1,6 @@
 //! What a configuration says beyond the target: where findings go, how they weigh, what may be called.
 
-use super::severity::{Severity, SeverityKey};
+use super::{Severity, SeverityKey};
 use crate::place::Pattern;
 use crate::repository::Repository;
 use regex::Regex;

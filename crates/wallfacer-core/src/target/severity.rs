@@ -1,17 +1,8 @@
-//! How grave a finding is, and the three ways a user may say so.
+//! What a user may set a severity for: a kind of finding, a rule, or a kind in one tool.
 
-use std::fmt;
 use wallfacer_rules::nearest;
 
-/// From worth fixing one day to stop everything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    Low,
-    Medium,
-    High,
-    Critical,
-}
+use crate::kind::FINDING_KINDS;
 
 /// What a severity is set for. The narrower one wins: tool, then rule, then kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,50 +13,6 @@ pub enum SeverityKey {
     Rule(String),
     /// `tool:NAME.KIND`
     Tool { tool: String, kind: String },
-}
-
-/// The names of all kinds of finding, as they stand in files.
-pub const FINDING_KINDS: [&str; 16] = [
-    "crash",
-    "hang",
-    "protocol_error",
-    "internal_error",
-    "schema_violation",
-    "accepted_invalid",
-    "property_failure",
-    "sequence_failure",
-    "state_leak",
-    "race",
-    "injection",
-    "secret_leak",
-    "undeclared_behaviour",
-    "resource_growth",
-    "conformance",
-    "drift",
-];
-
-impl Severity {
-    pub const ALL: [Severity; 4] = [Severity::Low, Severity::Medium, Severity::High, Severity::Critical];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Low => "low",
-            Severity::Medium => "medium",
-            Severity::High => "high",
-            Severity::Critical => "critical",
-        }
-    }
-
-    /// Upper and lower case mean the same.
-    pub fn parse(text: &str) -> Option<Severity> {
-        Severity::ALL.into_iter().find(|severity| severity.as_str().eq_ignore_ascii_case(text))
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
 }
 
 impl SeverityKey {
@@ -117,12 +64,5 @@ mod tests {
         for wrong in ["hnag", "rule:", "tool:hang", "tool:.hang", "tool:a.hnag", ""] {
             assert!(SeverityKey::parse(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_severity_reads_in_any_case() {
-        assert_eq!(Severity::parse("HIGH"), Some(Severity::High));
-        assert_eq!(Severity::parse("severe"), None);
-        assert!(Severity::Critical > Severity::High);
     }
 }

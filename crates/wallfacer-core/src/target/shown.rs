@@ -1,4 +1,4 @@
-//! [`Target`] in, what a report may say of it out: every value that may be a secret is left away.
+//! Tells what a report may say of a [`Target`]: every value that may be a secret is left away.
 
 use super::secret::{self, REDACTED};
 use super::token::{is_token, secret_pairs, show_url, url_secrets};
@@ -11,18 +11,20 @@ use std::ops::Range;
 
 /// A target without its secrets. Variables and headers are there by name only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shown {
     /// The program and its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// The names of the variables that were set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
-    /// The variables of our own that it was given, where that was not all of them.
+    /// The names of the variables of our own that it was given, where that was not all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub env_only: Option<Vec<String>>,
-    /// The variables of our own that it was given as they are, where it was given all others too.
+    /// The names of the variables of our own that it was given as they are, where it was given all others too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env_pass: Vec<String>,
     /// The version of the protocol that was spoken because somebody said so.
@@ -36,6 +38,7 @@ pub struct Shown {
     pub keep: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// The names of the headers that were sent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<String>,
 }

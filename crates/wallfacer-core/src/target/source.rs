@@ -1,4 +1,4 @@
-//! A file's text and a byte range in, a [`Problem`] out that shows the place to its reader.
+//! Points at a place in a file: a [`Problem`] has the line, the column and a snippet for its reader.
 
 use super::secret;
 use std::fmt;

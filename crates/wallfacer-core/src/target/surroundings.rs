@@ -1,4 +1,4 @@
-//! Where we were started: the only way in for what lies outside of flags and files.
+//! Where wallfacer was started: the working directory, the home and the environment, as the caller hands them in.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A deadline in, a wake-up when it has passed out.
+//! Wakes a connection when a deadline has passed.
 
 use std::fmt;
 use std::pin::Pin;

@@ -1,6 +1,6 @@
-//! A question of the server in, our answer out: safe defaults that fit what was asked for.
-//! Roots are those that the user names, and none else, so that we never widen what a server may touch; yes-or-no questions
-//! are answered with no.
+//! Answers the questions that a server puts to its client, with safe defaults that fit what was asked for. Roots are
+//! those that the user names, and none else, so that we never widen what a server may touch; yes-or-no questions are
+//! answered with no.
 
 use std::path::{Path, PathBuf};
 

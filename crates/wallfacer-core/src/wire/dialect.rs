@@ -1,4 +1,4 @@
-//! A method and its parameters in, the bytes of one request out, as the spoken version wants them.
+//! Writes the bytes of a request as the spoken version of the protocol wants them.
 
 use std::io::Write as _;
 

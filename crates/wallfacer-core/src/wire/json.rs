@@ -1,4 +1,4 @@
-//! Bytes in, the outline of their JSON out: where each top-level member lies, and what is odd about the text.
+//! Scans JSON text for where each top-level member lies and for what is odd about it.
 //!
 //! A parser that builds values would lose what we are here to see (duplicate keys, huge numbers, lone surrogates)
 //! and recurse on hostile nesting. This one walks the text once, with a stack of its own.

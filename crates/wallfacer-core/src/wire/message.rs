@@ -1,5 +1,5 @@
-//! Bytes of one frame in, [`Incoming`] out: what they turned out to be, and what is wrong with them.
-//! Read leniently, so that a faulty message is still recognised; judged strictly, so that no fault is lost.
+//! Reads the bytes of one frame as an [`Incoming`]: what they turned out to be, and what is wrong with them. Read
+//! leniently, so that a faulty message is still recognised; judged strictly, so that no fault is lost.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! [`Target`](crate::target::Target) in, [`Connection`] out: bytes, framing, JSON-RPC and both eras of the protocol,
-//! over stdio, Streamable HTTP and the old HTTP+SSE.
+//! Speaks MCP with a [`Target`](crate::target::Target) over a [`Connection`]: bytes, framing, JSON-RPC and both eras of
+//! the protocol, over stdio, Streamable HTTP and the old HTTP+SSE.
 //!
 //! The layer is our own because a well-meaning client hides what we are here to see: it drops what it cannot parse,
 //! reads `"1"` as `1`, repeats requests by itself, and calls a garbled answer a timeout.

@@ -1,4 +1,4 @@
-//! A first answer in, who the server says it is out.
+//! Reads from a server's first answer who it says it is.
 
 use std::time::Duration;
 

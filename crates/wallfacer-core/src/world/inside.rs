@@ -1,4 +1,4 @@
-//! A [`World`] and a program in, the program started inside out: jail, network sink and tracer, as far as each can be had.
+//! Starts a program inside a [`World`]: with jail, network sink and tracer, as far as each can be had.
 
 use std::io;
 use std::sync::atomic::AtomicU64;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use wallfacer_process::jail::Opener;
 use wallfacer_process::sink::{self, Mode, Sink, Upstream};
 use wallfacer_process::trace::{Filter, Gate, Options, Recorder};
-use wallfacer_process::{Kind, Process, Rung, Spec, StartError, Stdio, Watch, platform};
+use wallfacer_process::{ControlKind, Process, Rung, Spec, StartError, Stdio, Watch, platform};
 
 use super::recipe::{LAST_WITH_WALLS, World};
 use super::standing::{Observed, Standing};
@@ -19,7 +19,7 @@ const COVERED: [u16; 2] = [80, 443];
 
 pub(super) fn start(world: &World, spec: &Spec) -> Result<(Process, Stdio, Vigil), StartError> {
     let wanted = world.has_walls() || world.is_watched();
-    if !wanted || platform().kind != Kind::WholeTree {
+    if !wanted || platform().kind != ControlKind::WholeTree {
         let (process, stdio) = Process::start(spec)?;
         let mut vigil = Vigil::none(world.remarks.clone());
         vigil.standing.access = world.access(&vigil.standing);

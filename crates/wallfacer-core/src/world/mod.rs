@@ -1,5 +1,5 @@
-//! A [`Target`](crate::target::Target) in, the world that each life of its server gets out: what the server finds
-//! there, and what is seen of what it does there.
+//! Makes the world that each life of a [`Target`](crate::target::Target)'s server gets: what the server finds there,
+//! and what is seen of what it does there.
 //!
 //! | file | in → out |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Arguments of `pipx run` in, out the package that it runs an app of, and the options that make the environment what it is.
+//! Reads from the arguments of `pipx run` which package it runs an app of, and the options that make the environment
+//! what it is.
 //!
 //! The place where pipx keeps an environment is named by these options too, so that it is found again only with the same.
 

@@ -1,4 +1,4 @@
-//! A command in, the directories that it declares as its own out.
+//! Finds the directories that a command declares as its own, by its arguments, its environment or its roots.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! What the settings of package managers say, without what is nobody else's business: passwords and tokens, and the
+//! Reads the settings of package managers, without what is nobody else's business: passwords and tokens, and the
 //! programs that a project would have run.
 
 use std::collections::BTreeMap;

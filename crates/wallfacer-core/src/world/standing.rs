@@ -1,4 +1,4 @@
-//! What became of the wishes for a server's world.
+//! Tells how far a server is really confined and watched, beside what was asked for.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A [`World`] and a program in, the program started in it out, and whoever watches it.
+//! Starts a program in a [`World`], and gives the process and whoever watches it.
 
 use wallfacer_process::jail::offers;
 use wallfacer_process::{Process, Spec, StartError, Stdio};

@@ -1,4 +1,4 @@
-//! Where is kept what was fetched for a launcher: a directory of our own for each command.
+//! Keeps what was fetched for a launcher, in a directory of our own for each command.
 //!
 //! The user's own caches are never written, because code of a package may run while it is fetched, and what it left in
 //! them would run outside one day. For the same reason no two commands share a directory: a package can spoil nothing

@@ -1,4 +1,4 @@
-//! Arguments of `uv run` and `uvx` in, their own options and what they are to run out.
+//! Splits a command line of `uv run` or `uvx` into its own options and what it is to run.
 
 use std::path::{Path, PathBuf};
 

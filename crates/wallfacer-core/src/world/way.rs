@@ -1,5 +1,4 @@
-//! A host and a port in, a connection to the server that listens there out: on our own network, or on that of its
-//! sandbox.
+//! Connects to a server that listens, on our own network or on that of its sandbox.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

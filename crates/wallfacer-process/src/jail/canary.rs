@@ -1,4 +1,4 @@
-//! A home directory and a seed in, secrets to plant there out: each looks like the real thing and is worth nothing.
+//! Makes secrets to plant in a home directory: each looks like the real thing and is worth nothing.
 //!
 //! Every token is unique to the seed and to its file, so that wherever one turns up, it is known which file was read.
 

@@ -1,4 +1,4 @@
-//! What really holds a server.
+//! Tells which means of confinement really hold a server.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Paths in, a Landlock ruleset out: for machines that give no namespaces. Made before the fork, applied after it.
+//! Confines a server with Landlock on machines that give no namespaces. The ruleset is made before the fork and applied
+//! after it.
 //!
 //! It refuses rather than redirects: what is not listed can neither be read nor written, and TCP is refused. What it
 //! cannot keep the server from, [`Refusals`](super::refusals::Refusals) does: UDP, Unix sockets and what has no path.

@@ -1,4 +1,4 @@
-//! A home directory in, the parts of it that interpreters, launchers and their packages live in out.
+//! Lists the parts of a home directory that interpreters, launchers and their packages live in.
 //!
 //! Whole directories such as `.local` or `.config` are left out on purpose: keyrings and tokens live there too.
 

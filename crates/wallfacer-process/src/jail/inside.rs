@@ -1,4 +1,4 @@
-//! What we hold of a jail while it is there, and after.
+//! The handle of a jail, while it is there and after.
 
 use std::fs::File;
 use std::io;

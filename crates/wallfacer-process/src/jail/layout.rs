@@ -1,4 +1,5 @@
-//! A [`Jail`], what the command line names and the machine in, what lies where in the jail out.
+//! Decides what lies where in the jail, by the [`Jail`] that is asked for, what the command line names and what the
+//! machine has.
 //!
 //! The jail's tree is cut into *areas*, each mounted on its own: parts of the real tree, and fresh ones. Whatever is
 //! put into the tree besides is an *addition* to the innermost area around it. Paths here are real ones: absolute, with

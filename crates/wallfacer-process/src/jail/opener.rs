@@ -1,4 +1,4 @@
-//! An address in, a socket of the jail's own network out.
+//! Opens sockets in the jail's own network.
 //!
 //! A socket stays in the network it was made in, whoever holds it. So the keeper, which lives in the jail, makes
 //! sockets when asked and passes them to us; all else is done here.

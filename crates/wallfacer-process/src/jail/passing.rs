@@ -1,5 +1,4 @@
-//! A descriptor and a few bytes in, the same at the other end of a socket out. Sending runs after a fork: no
-//! allocation, no locks.
+//! Passes a descriptor and a few bytes through a socket. Sending runs after a fork: no allocation, no locks.
 
 use std::io;
 use std::mem::{self, MaybeUninit};

@@ -1,4 +1,4 @@
-//! A layout in, the steps that build it out; and what we must know of the jail afterwards.
+//! Plans the steps that build a layout, and what we must know of the jail afterwards.
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr, OsString};

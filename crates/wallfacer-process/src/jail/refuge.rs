@@ -1,5 +1,5 @@
-//! A home in, the steps that make a directory with its canaries out: for machines on which the real one cannot be
-//! replaced in place.
+//! Makes a directory with canaries that stands for the home, on machines where the real one cannot be replaced in
+//! place.
 //!
 //! The keeper makes it and removes it, so that it goes even if we are killed; if the keeper is killed, we remove it.
 

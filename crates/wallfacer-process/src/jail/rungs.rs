@@ -1,4 +1,4 @@
-//! The machine in, what it offers for confining and watching out; and what to do where it refuses.
+//! Tries what this machine offers for confining and watching, and says what to do where it refuses.
 //!
 //! Nothing is concluded from versions or settings: each offer is tried with a program that does nothing. Settings are
 //! read only to tell what stands in the way.

@@ -1,4 +1,4 @@
-//! A command line in, the files and directories it names out: what a server cannot do without, wherever it lies.
+//! Finds the files and directories that a command line names: what a server cannot do without, wherever it lies.
 //!
 //! The environment is searched here only for where programs and libraries are: it names much that is none of the
 //! server's business, such as the places of keys. Who starts the server decides what else of it is shown.

@@ -1,4 +1,4 @@
-//! The upper layers of a jail in, what the server did to files out.
+//! Tells from the upper layers of a jail what the server did to files.
 //!
 //! The server can change everything here while we look, so each name is looked up beneath an open directory and no
 //! link is followed.

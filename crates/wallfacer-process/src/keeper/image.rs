@@ -1,4 +1,4 @@
-//! [`Spec`] in, what `execve` takes out: made before the fork, for after it nothing can be allocated.
+//! Prepares what `execve` takes, before the fork, for after it nothing can be allocated.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;

@@ -1,4 +1,4 @@
-//! A name in, a TLS configuration whose certificate says that name out, signed by a throw-away authority.
+//! Makes TLS configurations with a certificate for any name, signed by a throw-away authority.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

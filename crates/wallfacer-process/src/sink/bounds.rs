@@ -33,6 +33,8 @@ pub(super) const MAX_LEAVES: usize = 1024;
 
 /// The head of one HTTP request. Servers commonly refuse more than 8 to 16 KiB.
 pub(super) const MAX_HEAD: usize = 64 * 1024;
+/// Headers in it; those of a browser with many cookies are some thirty.
+pub(super) const MAX_HEADERS: usize = 256;
 
 /// Pieces in which that head may come: it is looked through anew with each.
 pub(super) const MAX_PIECES: usize = 256;

@@ -1,5 +1,5 @@
-//! An accepted connection in, what was said on it into the record. Finds out what is spoken and answers HTTP; all
-//! else is heard out in silence.
+//! Talks on an accepted connection and records what is said. Finds out what is spoken and answers HTTP; all else is
+//! heard out in silence.
 
 use std::net::IpAddr;
 use std::pin::pin;
@@ -158,10 +158,10 @@ async fn read_head(wire: &mut Wire) -> Option<Head> {
         }
         let before = taken.len();
         taken.extend_from_slice(wire.buffer());
-        match http::progress(&taken) {
-            Progress::Complete(length) => {
+        match http::read(&taken) {
+            Progress::Complete(head, length) => {
                 wire.take(length - before);
-                return http::parse(&taken[..length]);
+                return Some(head);
             }
             Progress::Incomplete => wire.take_all(),
             Progress::NotHttp => return None,

@@ -1,4 +1,4 @@
-//! The bytes of a DNS message in, its question out; a question and its addresses in, the bytes of an answer out.
+//! Reads the question in a DNS message, and writes the answer.
 
 use std::net::IpAddr;
 

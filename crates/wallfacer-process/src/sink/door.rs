@@ -1,4 +1,4 @@
-//! A socket of the target's network in; whoever knocks there is let in and heard.
+//! Accepts connections and datagrams on one socket of the target's network, and hears them out.
 
 use std::collections::BTreeMap;
 use std::net::{self, SocketAddr};

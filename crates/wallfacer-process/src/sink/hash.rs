@@ -1,4 +1,4 @@
-//! A seed and bytes in, a number out: the same on every machine, so that a run can be repeated.
+//! Hashes bytes with a seed, the same on every machine, so that a run can be repeated.
 
 /// FNV-1a, then the finish of splitmix64, for FNV alone leaves similar inputs similar.
 pub(super) fn hash(seed: u64, bytes: &[u8]) -> u64 {

@@ -1,4 +1,4 @@
-//! The first bytes of a TLS connection in, what the client says in the clear out.
+//! Reads what a client says in the clear in the first bytes of a TLS connection.
 
 use rustls::server::{Acceptor, ClientHello};
 

@@ -1,6 +1,6 @@
-//! The bytes of an HTTP/1 request in, what matters of it out; such a request in, the bytes of an answer out.
+//! Reads what matters of an HTTP/1 request, and writes an answer to it.
 
-use super::bounds::{MAX_CHUNK_LINE, MAX_HEAD};
+use super::bounds::{MAX_CHUNK_LINE, MAX_HEAD, MAX_HEADERS};
 use super::flow::Request;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,76 +24,28 @@ pub(super) enum Body {
 pub(super) enum Progress {
     NotHttp,
     Incomplete,
-    /// This many bytes are the head.
-    Complete(usize),
+    /// The head, and how many bytes it takes.
+    Complete(Head, usize),
 }
 
-/// Looks at the first bytes of what may be a request.
-pub(super) fn progress(bytes: &[u8]) -> Progress {
-    let first_line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let line_is_complete = first_line.len() < bytes.len();
-    let is_strange = line_is_complete && request_line(first_line).is_none();
-    if is_strange || !bytes.first().is_some_and(u8::is_ascii_uppercase) {
+/// Reads the first bytes of what may be a request.
+pub(super) fn read(bytes: &[u8]) -> Progress {
+    // The parser skips empty lines and takes any word for a method.
+    if !bytes.first().is_some_and(u8::is_ascii_uppercase) {
         return Progress::NotHttp;
     }
-    let end = |ending: &[u8]| bytes.windows(ending.len()).position(|window| window == ending);
-    let ends = [end(b"\r\n\r\n").map(|at| at + 4), end(b"\n\n").map(|at| at + 2)];
-    match ends.into_iter().flatten().min() {
-        Some(length) => Progress::Complete(length),
-        None if bytes.len() > MAX_HEAD => Progress::NotHttp,
-        None => Progress::Incomplete,
-    }
-}
-
-/// Reads a whole head.
-pub(super) fn parse(head: &[u8]) -> Option<Head> {
-    let mut lines = head.split(|byte| *byte == b'\n');
-    let (method, path, minor) = request_line(lines.next()?)?;
-    let mut host = None;
-    let mut length = Some(0);
-    let mut chunked = false;
-    let mut keep_alive = minor != b"0";
-    let mut waits_to_send = false;
-    let mut wants_json = is_like_api(&path);
-    for (name, value) in lines.filter_map(header) {
-        match name.as_str() {
-            "host" => {
-                wants_json |= value.starts_with("api.");
-                host = Some(value);
-            }
-            "content-length" => length = value.parse().ok(),
-            "transfer-encoding" => chunked = value.to_ascii_lowercase().contains("chunked"),
-            "connection" => {
-                keep_alive = !value.eq_ignore_ascii_case("close") && (keep_alive || minor != b"0")
-            }
-            "expect" => waits_to_send = value.eq_ignore_ascii_case("100-continue"),
-            "accept" | "content-type" => wants_json |= value.to_ascii_lowercase().contains("json"),
-            _ => {}
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    let mut lenient = httparse::ParserConfig::default();
+    // A header that is not understood must not hide what else is sent.
+    lenient.ignore_invalid_headers_in_requests(true);
+    match lenient.parse_request(&mut request, bytes) {
+        Ok(httparse::Status::Complete(length)) => {
+            Head::of(&request).map_or(Progress::NotHttp, |head| Progress::Complete(head, length))
         }
+        Ok(httparse::Status::Partial) if bytes.len() <= MAX_HEAD => Progress::Incomplete,
+        Ok(httparse::Status::Partial) | Err(_) => Progress::NotHttp,
     }
-    // Nobody knows where such a body ends, so nothing can follow it.
-    keep_alive &= chunked || length.is_some();
-    let body = if chunked { Body::Chunked } else { Body::Length(length.unwrap_or_default()) };
-    Some(Head { request: Request { method, host, path }, body, keep_alive, waits_to_send, wants_json })
-}
-
-/// Method, path and the minor version.
-fn request_line(line: &[u8]) -> Option<(String, String, &[u8])> {
-    let mut words = line.trim_ascii_end().split(|byte| *byte == b' ');
-    let (method, path, version) = (words.next()?, words.next()?, words.next()?);
-    let is_request =
-        !method.is_empty() && method.iter().all(u8::is_ascii_uppercase) && words.next().is_none();
-    let minor = version.strip_prefix(b"HTTP/1.")?;
-    is_request.then(|| (text(method), text(path), minor))
-}
-
-fn header(line: &[u8]) -> Option<(String, String)> {
-    let colon = line.iter().position(|byte| *byte == b':')?;
-    Some((text(&line[..colon]).to_ascii_lowercase(), text(line[colon + 1..].trim_ascii())))
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Clients of an interface seldom say that they expect JSON; its paths tell.
@@ -104,6 +56,36 @@ fn is_like_api(path: &str) -> bool {
 }
 
 impl Head {
+    fn of(request: &httparse::Request<'_, '_>) -> Option<Head> {
+        let (method, path) = (request.method?.to_owned(), request.path?.to_owned());
+        let is_newer = request.version? != 0;
+        let mut host = None;
+        let mut length = Some(0);
+        let mut chunked = false;
+        let mut keep_alive = is_newer;
+        let mut waits_to_send = false;
+        let mut wants_json = is_like_api(&path);
+        for header in request.headers.iter() {
+            let value = String::from_utf8_lossy(header.value);
+            match header.name.to_ascii_lowercase().as_str() {
+                "host" => {
+                    wants_json |= value.starts_with("api.");
+                    host = Some(value.into_owned());
+                }
+                "content-length" => length = value.parse().ok(),
+                "transfer-encoding" => chunked = value.to_ascii_lowercase().contains("chunked"),
+                "connection" => keep_alive = is_newer && !value.eq_ignore_ascii_case("close"),
+                "expect" => waits_to_send = value.eq_ignore_ascii_case("100-continue"),
+                "accept" | "content-type" => wants_json |= value.to_ascii_lowercase().contains("json"),
+                _ => {}
+            }
+        }
+        // Nobody knows where such a body ends, so nothing can follow it.
+        keep_alive &= chunked || length.is_some();
+        let body = if chunked { Body::Chunked } else { Body::Length(length.unwrap_or_default()) };
+        Some(Head { request: Request { method, host, path }, body, keep_alive, waits_to_send, wants_json })
+    }
+
     /// A small page, or a small JSON document. Both carry the marker, so that a server that passes on what it has
     /// fetched is seen to do so.
     pub(super) fn answer(&self, marker: &str) -> Vec<u8> {
@@ -214,14 +196,18 @@ mod tests {
         b"POST /upload?a=b HTTP/1.1\r\nHost: evil.example.com\r\nContent-Length: 12\r\nAccept: */*\r\n\r\nhello, world";
 
     fn head(text: &str) -> Head {
-        parse(text.as_bytes()).expect("this is a head")
+        whole(text.as_bytes()).0
+    }
+
+    fn whole(bytes: &[u8]) -> (Head, usize) {
+        let Progress::Complete(head, length) = read(bytes) else { panic!("the head is complete") };
+        (head, length)
     }
 
     #[test]
     fn a_request_gives_method_host_path_and_length() {
-        let Progress::Complete(length) = progress(POST) else { panic!("the head is complete") };
+        let (head, length) = whole(POST);
         assert_eq!(&POST[length..], b"hello, world");
-        let head = parse(&POST[..length]).unwrap();
         assert_eq!(head.request.method, "POST");
         assert_eq!(head.request.host.as_deref(), Some("evil.example.com"));
         assert_eq!(head.request.path, "/upload?a=b");
@@ -230,18 +216,25 @@ mod tests {
 
     #[test]
     fn a_head_is_incomplete_until_its_empty_line() {
-        let Progress::Complete(length) = progress(POST) else { panic!("the head is complete") };
-        for cut in 1..length {
-            assert_eq!(progress(&POST[..cut]), Progress::Incomplete, "{cut}");
+        for cut in 1..whole(POST).1 {
+            assert_eq!(read(&POST[..cut]), Progress::Incomplete, "{cut}");
         }
+    }
+
+    #[test]
+    fn a_strange_header_or_path_hides_nothing_else() {
+        let head =
+            head("GET /caf\u{e9}?q=\u{1f600} HTTP/1.1\nX Y: 1\r\nno colon\r\nHost: \u{e9}.example\r\n\r\n");
+        assert_eq!(head.request.path, "/caf\u{e9}?q=\u{1f600}");
+        assert_eq!(head.request.host.as_deref(), Some("\u{e9}.example"));
     }
 
     #[test]
     fn other_protocols_are_not_taken_for_http() {
         for bytes in [&b"\x16\x03\x01"[..], b"*1\r\n$4\r\nPING\r\n", b"EHLO me\r\n", b"SSH-2.0-x\r\n", b""] {
-            assert_eq!(progress(bytes), Progress::NotHttp, "{bytes:?}");
+            assert_eq!(read(bytes), Progress::NotHttp, "{bytes:?}");
         }
-        assert_eq!(progress(&[b'A'; MAX_HEAD + 1]), Progress::NotHttp);
+        assert_eq!(read(&[b'A'; MAX_HEAD + 1]), Progress::NotHttp);
     }
 
     #[test]
@@ -298,9 +291,8 @@ mod tests {
                 let at = usize::try_from(number >> 32).unwrap() % bytes.len();
                 bytes[at] = number.to_be_bytes()[7];
             }
-            if let Progress::Complete(length) = progress(&bytes) {
-                let answer = parse(&bytes[..length]).map(|head| head.answer("MARK"));
-                assert!(answer.is_none_or(|answer| answer.starts_with(b"HTTP/1.1 ")));
+            if let Progress::Complete(head, length) = read(&bytes) {
+                assert!(head.answer("MARK").starts_with(b"HTTP/1.1 "));
                 if let Fed::Ended(used) = Chunks::default().feed(&bytes[length..]) {
                     assert!(used <= bytes.len() - length);
                 }

@@ -1,4 +1,4 @@
-//! What happens on the sockets in, [`Flow`]s out. One for each sink, written by its thread and read by callers.
+//! Records what happens on the sockets as [`Flow`]s. One for each sink, written by its thread and read by callers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! A name in, its address out; later the address in, the name out.
+//! Gives each name an address, and finds the name of an address again.
 //!
 //! Every name gets addresses of its own from ranges that real servers live in, since many servers refuse to fetch
 //! from private or reserved ones. They follow from the seed and the name alone.

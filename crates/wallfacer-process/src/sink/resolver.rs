@@ -1,4 +1,4 @@
-//! DNS messages in, answers out, each question on record.
+//! Answers DNS questions, and records each of them.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

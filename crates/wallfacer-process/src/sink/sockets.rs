@@ -1,4 +1,4 @@
-//! An address in, a socket bound to it out: the one thing the sink asks of whoever keeps the network namespace.
+//! Opens a socket bound to an address: the one thing the sink asks of whoever keeps the network namespace.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};

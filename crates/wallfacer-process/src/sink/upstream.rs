@@ -1,4 +1,4 @@
-//! A part of the real network that the target may reach: connections in, the same connections outside.
+//! Connects the target to a part of the real network that it may reach.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -1,4 +1,4 @@
-//! The bytes of a socket address in, their meaning out. Pure, and any bytes will do.
+//! Parses the bytes of a socket address. Pure, and any bytes will do.
 
 use std::ffi::OsString;
 use std::net::{Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};

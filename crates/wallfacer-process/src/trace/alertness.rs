@@ -1,5 +1,5 @@
-//! Waiting in, the next stop out. The end of a call follows its beginning within moments, and to fall asleep for those and
-//! be woken again takes longer than most calls do; so the tracer stays awake for them, where that proves to be worth it.
+//! Waits for the next stop. The end of a call follows its beginning within moments, and to fall asleep for those and be
+//! woken again takes longer than most calls do; so the tracer stays awake for them, where that proves to be worth it.
 
 use std::num::NonZero;
 use std::thread;

@@ -1,4 +1,4 @@
-//! The number of a system call and its architecture in, what it is out. One table for all architectures.
+//! Names system calls by their number and architecture. One table for all architectures.
 
 /// The calls that are watched, refused or looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

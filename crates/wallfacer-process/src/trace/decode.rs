@@ -1,4 +1,4 @@
-//! The registers and memory of a stopped task in, what it asks for out. Pure over a [`View`], so that any bytes a
+//! Reads from the registers and memory of a stopped task what it asks for. Pure over a [`View`], so that any bytes a
 //! hostile target can hold may be tried on it; every read is bounded.
 
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! The table of calls in, a seccomp program out: made before the fork, for after it nothing can be allocated.
+//! Makes a seccomp program from the table of calls, before the fork, for after it nothing can be allocated.
 
 use std::io;
 

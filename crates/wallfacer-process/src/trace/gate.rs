@@ -1,4 +1,4 @@
-//! Who is asked before the target reaches out.
+//! Asks before the target connects whether it may, so that a listener can be opened for it in time.
 
 use super::event::{Address, Socket};
 

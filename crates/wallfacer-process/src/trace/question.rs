@@ -1,4 +1,4 @@
-//! The bytes of a datagram in, the name that it asks DNS for out. Pure, and any bytes will do.
+//! Reads from a datagram the name that it asks DNS for. Pure, and any bytes will do.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Events in, a bounded record out. A target can make events without end; what does not fit is counted, never silently
-//! left out.
+//! Keeps events within a bound. A target can make events without end; what does not fit is counted, never silently left
+//! out.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Stops in, events out: the thread that watches one life.
+//! The thread that watches one process tree and turns its stops into events.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::unix::pipe::Receiver;
-use wallfacer_process::{Kind, Process, Spec, Stdio};
+use wallfacer_process::{ControlKind, Process, Spec, Stdio};
 
 /// Longer than anything takes on a busy machine: reached only when a test fails.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-pub const BOTH: [Kind; 2] = [Kind::WholeTree, Kind::ProcessGroup];
+pub const BOTH: [ControlKind; 2] = [ControlKind::WholeTree, ControlKind::ProcessGroup];
 
 pub fn command(program: &str, args: &[&str]) -> Spec {
     Spec {

@@ -1,4 +1,4 @@
-//! The tools of a server and the rules of packs in, which tools each pack reaches out, and what is in the way elsewhere.
+//! Tells which tools of a server each pack reaches, and what is in the way elsewhere.
 
 mod render;
 #[cfg(test)]

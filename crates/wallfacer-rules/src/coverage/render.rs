@@ -1,4 +1,4 @@
-//! A [`Coverage`] in, a table for people or JSON for programs out.
+//! Writes a [`Coverage`] as a table for people or JSON for programs.
 
 use super::{Cell, Coverage};
 use serde_json::{Value, json};

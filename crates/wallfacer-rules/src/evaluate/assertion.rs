@@ -1,5 +1,5 @@
-//! One claim after the other in, what they come to out. Three values decide as in any three-valued logic,
-//! and a fourth is kept apart: what a claim speaks of may be missing, and that never becomes a pass.
+//! Judges claims one after the other. Three values decide as in any three-valued logic, and a fourth is kept apart:
+//! what a claim speaks of may be missing, and that never becomes a pass.
 
 use super::budget::{BYTES_PER_STEP, Budget, Unknown};
 use super::context::{Context, Scope};

@@ -1,4 +1,4 @@
-//! Two JSON values in, whether they are the same or which is less out. `1` and `1.0` are one number.
+//! Compares two JSON values. `1` and `1.0` are one number.
 
 use super::budget::{Budget, Unknown};
 use super::number;

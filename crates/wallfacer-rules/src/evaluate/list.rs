@@ -1,4 +1,4 @@
-//! A list in, whether its items are all different or in order out.
+//! Tells whether the items of a list are all different, or in order.
 
 use super::assertion::Outcome;
 use super::context::Scope;

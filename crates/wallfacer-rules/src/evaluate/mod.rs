@@ -1,4 +1,4 @@
-//! An [`Assertion`] and a [`Context`] in, a [`Verdict`] out.
+//! Judges an [`Assertion`] about one call, and gives a [`Verdict`].
 
 mod assertion;
 mod budget;

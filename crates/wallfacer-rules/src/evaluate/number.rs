@@ -1,4 +1,4 @@
-//! Two JSON numbers in, their order out, without losing the last digits of large integers.
+//! Orders two JSON numbers without losing the last digits of large integers.
 
 use serde_json::Number;
 use std::cmp::Ordering;

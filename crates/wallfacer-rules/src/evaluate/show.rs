@@ -1,4 +1,4 @@
-//! A value in, its beginning out, short enough for a sentence.
+//! Cuts a value short enough for a sentence.
 
 use serde_json::Value;
 

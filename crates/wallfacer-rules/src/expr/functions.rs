@@ -1,4 +1,4 @@
-//! A function and its arguments in, one value out.
+//! The functions that an expression can call.
 
 use super::run::{Found, truth, undefined};
 use super::syntax::Function;

@@ -1,4 +1,4 @@
-//! Text in, tokens out.
+//! Cuts the text of an expression into tokens.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
-//! The text of an expression in, true or false about a call out.
-//! The language is CEL without its types for time and bytes; `input`, `response`, `tool`, `steps`, `effects`,
-//! `canary`, `marker`, and inside `for_each` `item` and `index`, are what the paths of the same names begin with.
-//! Every step is counted, so that no expression takes long on any response.
+//! Parses an expression and decides whether it is true of a call. The language is CEL without its types for time and
+//! bytes; `input`, `response`, `tool`, `steps`, `effects`, `canary`, `marker`, and inside `for_each` `item` and
+//! `index`, are what the paths of the same names begin with. Every step is counted, so that no expression takes long on
+//! any response.
 
 mod functions;
 mod lexer;

@@ -1,4 +1,4 @@
-//! Two values and an operator in, one value out.
+//! The operators of an expression.
 
 use super::run::{Fault, Found, truth, undefined};
 use super::syntax::Operator;

@@ -1,4 +1,4 @@
-//! Tokens in, syntax out. Names are looked up here, so that a misspelt one is found when the file is read.
+//! Parses tokens into syntax. Names are looked up here, so that a misspelt one is found when the file is read.
 
 use super::lexer::{Token, tokens};
 use super::syntax::{Expr, Function, Macro, MacroKind, Operator};

@@ -1,4 +1,4 @@
-//! Syntax and a scope in, a value out, one step at a time and each step paid for.
+//! Evaluates an expression, one step at a time and each step paid for.
 
 use super::functions;
 use super::operators;

@@ -1,5 +1,5 @@
-//! The name of a pack in, its text, its parameters or its rules out. Built-in packs are part of the program;
-//! those of a workspace are read by the caller and handed in.
+//! Finds a pack by its name: its text, its parameters, its rules. Built-in packs are part of the program; those of a
+//! workspace are read by the caller and handed in.
 
 mod builtin;
 #[cfg(test)]

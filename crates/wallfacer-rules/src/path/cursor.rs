@@ -1,4 +1,4 @@
-//! Text in, one piece of syntax after the other out.
+//! Walks over the text of a path, one piece of syntax after the other.
 
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {

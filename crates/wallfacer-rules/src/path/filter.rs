@@ -1,4 +1,4 @@
-//! A value in, whether it passes `[?…]` out, by the comparison rules of RFC 9535.
+//! Decides whether a value passes `[?…]`, by the comparison rules of RFC 9535.
 
 use super::select;
 use super::{Root, Segment, Selector};

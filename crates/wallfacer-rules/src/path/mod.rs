@@ -1,6 +1,6 @@
-//! The text of a JSONPath (RFC 9535) in, a [`Path`] that selects values out.
-//! Its first name says what is read: `$.input`, `$.response`, `$.tool`, `$.effects`, `$.steps`, `$.item` …;
-//! so nothing is copied into one document, and what a rule reads is known before it runs.
+//! Parses a JSONPath (RFC 9535) as a [`Path`] that selects values. Its first name says what is read: `$.input`,
+//! `$.response`, `$.tool`, `$.effects`, `$.steps`, `$.item` …; so nothing is copied into one document, and what a rule
+//! reads is known before it runs.
 
 mod cursor;
 mod filter;

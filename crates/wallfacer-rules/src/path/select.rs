@@ -1,4 +1,4 @@
-//! A scope in, the values a path selects out, in the order of RFC 9535. Every value looked at is paid for.
+//! Selects the values that a path names, in the order of RFC 9535. Every value looked at is paid for.
 
 use super::{Path, Root, Segment, Selector};
 use crate::evaluate::{Scope, Unknown};

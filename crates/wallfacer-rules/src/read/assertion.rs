@@ -1,64 +1,64 @@
-//! One item of an `assert` list in, one compiled claim out.
+//! Reads and compiles one item of an `assert` list.
 
 use super::data;
-use super::desk::{Around, Desk, LATEST};
 use super::fields::Fields;
-use super::kinds::{KINDS, Kind};
+use super::kinds::{AssertionKind, KINDS};
 use super::quote;
+use super::reader::{Around, LATEST, Reader};
 use crate::assertion::{Assertion, Claim, Operand, Relation, Type};
 use crate::nearest::nearest;
 use crate::path::Path;
 use crate::yaml::{Data, Entry, Node};
 use std::sync::Arc;
 
-pub(super) fn assertions(node: &Node, key: &str, desk: &mut Desk<'_>, around: &Around) -> Vec<Assertion> {
-    let items = desk.list(node, key);
-    items.iter().filter_map(|item| assertion(item, desk, around)).collect()
+pub(super) fn assertions(node: &Node, key: &str, reader: &mut Reader<'_>, around: &Around) -> Vec<Assertion> {
+    let items = reader.list(node, key);
+    items.iter().filter_map(|item| assertion(item, reader, around)).collect()
 }
 
-fn assertion(node: &Node, desk: &mut Desk<'_>, around: &Around) -> Option<Assertion> {
-    let kind = kind(node, desk)?;
-    let fields = Fields::of(node, &kind.keys, desk)?;
-    let mut reader = Reader { fields, desk, around };
-    reader.claim(kind.name).map(Assertion)
+fn assertion(node: &Node, reader: &mut Reader<'_>, around: &Around) -> Option<Assertion> {
+    let kind = kind(node, reader)?;
+    let fields = Fields::of(node, &kind.keys, reader)?;
+    let mut claims = ClaimReader { fields, reader, around };
+    claims.claim(kind.name).map(Assertion)
 }
 
-fn kind(node: &Node, desk: &mut Desk<'_>) -> Option<&'static Kind> {
+fn kind(node: &Node, reader: &mut Reader<'_>) -> Option<&'static AssertionKind> {
     let Data::Map(_) = &node.data else {
         let message = format!("an assertion must be a map with a `kind`, and is {}", node.kind());
-        desk.error(node.span, message, "write it as { kind: exists, path: $.response.content }");
+        reader.error(node.span, message, "write it as { kind: exists, path: $.response.content }");
         return None;
     };
     let Some(written) = node.get("kind") else {
-        desk.error(node.span, "an assertion has no `kind`", "add `kind: equals` or another kind to it");
+        reader.error(node.span, "an assertion has no `kind`", "add `kind: equals` or another kind to it");
         return None;
     };
-    let name = desk.text(written, "kind")?;
+    let name = reader.text(written, "kind")?;
     match KINDS.iter().find(|kind| kind.name == name) {
-        Some(kind) if kind.since <= desk.version => Some(kind),
+        Some(kind) if kind.since <= reader.version => Some(kind),
         Some(_) => {
-            desk.requires_latest(written.span, &format!("the assertion `{name}`"));
+            reader.requires_latest(written.span, &format!("the assertion `{name}`"));
             None
         }
         None => {
-            let usable = || KINDS.iter().filter(|kind| kind.since <= desk.version).map(|kind| kind.name);
+            let usable = || KINDS.iter().filter(|kind| kind.since <= reader.version).map(|kind| kind.name);
             let help = match nearest(&name, usable()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("known kinds: {}", usable().collect::<Vec<_>>().join(", ")),
             };
-            desk.error(written.span, format!("unknown kind of assertion `{name}`"), help);
+            reader.error(written.span, format!("unknown kind of assertion `{name}`"), help);
             None
         }
     }
 }
 
-struct Reader<'n, 'd, 'l> {
+struct ClaimReader<'n, 'd, 'l> {
     fields: Fields<'n>,
-    desk: &'d mut Desk<'l>,
+    reader: &'d mut Reader<'l>,
     around: &'d Around,
 }
 
-impl<'n> Reader<'n, '_, '_> {
+impl<'n> ClaimReader<'n, '_, '_> {
     fn claim(&mut self, kind: &str) -> Option<Claim> {
         Some(match kind {
             "equals" => Claim::Equals { left: self.operand("lhs")?, right: self.operand("rhs")? },
@@ -88,7 +88,7 @@ impl<'n> Reader<'n, '_, '_> {
             "sorted" => self.sorted()?,
             "latency_below" => {
                 let node = self.required("value")?;
-                Claim::LatencyBelow(self.desk.duration(node, "value")?)
+                Claim::LatencyBelow(self.reader.duration(node, "value")?)
             }
             "parses_as_json" => self.parses_as_json()?,
             "same_as" => self.same_as()?,
@@ -98,18 +98,18 @@ impl<'n> Reader<'n, '_, '_> {
     }
 
     fn required(&mut self, key: &str) -> Option<&'n Node> {
-        self.fields.required(key, self.desk)
+        self.fields.required(key, self.reader)
     }
 
     fn path(&mut self, key: &str) -> Option<Arc<Path>> {
         let node = self.required(key)?;
-        self.desk.path(node, key, self.around)
+        self.reader.path(node, key, self.around)
     }
 
     /// A path that is read from each item: `$.item.id`.
     fn item_path(&mut self, key: &str) -> Option<Arc<Path>> {
         let node = self.fields.get(key)?;
-        self.desk.path(node, key, &self.around.with_item())
+        self.reader.path(node, key, &self.around.with_item())
     }
 
     fn operand(&mut self, key: &str) -> Option<Operand> {
@@ -121,20 +121,20 @@ impl<'n> Reader<'n, '_, '_> {
         match &node.data {
             Data::Map(entries) => match entries.as_slice() {
                 [Entry { key, value }] if key.is("path") => {
-                    self.desk.path(value, "path", self.around).map(Operand::Path)
+                    self.reader.path(value, "path", self.around).map(Operand::Path)
                 }
                 [Entry { key, value }] if key.is("value") => Some(self.value(value)),
                 _ => Some(self.value(node)),
             },
             Data::Text(text) if text.closed().is_some_and(|text| text.starts_with('$')) => {
-                self.desk.path(node, key, self.around).map(Operand::Path)
+                self.reader.path(node, key, self.around).map(Operand::Path)
             }
             _ => Some(self.value(node)),
         }
     }
 
     fn value(&mut self, node: &Node) -> Operand {
-        Operand::Value(data::sketch(node, self.desk, self.around))
+        Operand::Value(data::sketch(node, self.reader, self.around))
     }
 
     fn compare(&mut self, relation: Relation) -> Option<Claim> {
@@ -154,7 +154,7 @@ impl<'n> Reader<'n, '_, '_> {
         {
             let node = self.required(key)?;
             let message = format!("`{key}` must be a number or a path to one, and is {}", node.kind());
-            self.desk.error(node.span, message, "write 5, or { path: $.input.limit }");
+            self.reader.error(node.span, message, "write 5, or { path: $.input.limit }");
             return None;
         }
         Some(operand)
@@ -162,14 +162,14 @@ impl<'n> Reader<'n, '_, '_> {
 
     fn wanted_type(&mut self) -> Option<Type> {
         let node = self.required("type")?;
-        self.desk.choice(node, "type", &Type::ALL.map(|kind| (kind.name(), kind)))
+        self.reader.choice(node, "type", &Type::ALL.map(|kind| (kind.name(), kind)))
     }
 
     fn matches_regex(&mut self) -> Option<Claim> {
         let path = self.path("path");
-        let pattern = self.required("pattern").and_then(|node| self.desk.regex(node, "pattern"));
+        let pattern = self.required("pattern").and_then(|node| self.reader.regex(node, "pattern"));
         let except = match self.fields.get("except") {
-            Some(node) => Some(self.desk.regex(node, "except")?),
+            Some(node) => Some(self.reader.regex(node, "except")?),
             None => None,
         };
         Some(Claim::MatchesRegex { path: path?, pattern: pattern?, except })
@@ -178,8 +178,8 @@ impl<'n> Reader<'n, '_, '_> {
     fn matches_schema(&mut self) -> Option<Claim> {
         let path = self.path("path");
         let node = self.required("schema")?;
-        let schema = self.desk.schema(node, "schema")?;
-        match self.desk.library.schema(&schema) {
+        let schema = self.reader.schema(node, "schema")?;
+        match self.reader.library.schema(&schema) {
             Ok(schema) => Some(Claim::MatchesSchema { path: path?, schema }),
             Err(why) => {
                 let why: String = why.chars().take(200).collect();
@@ -188,7 +188,7 @@ impl<'n> Reader<'n, '_, '_> {
                 } else {
                     "see the keywords of JSON Schema 2020-12"
                 };
-                self.desk.error(node.span, format!("`schema` is not a valid JSON Schema: {why}"), help);
+                self.reader.error(node.span, format!("`schema` is not a valid JSON Schema: {why}"), help);
                 None
             }
         }
@@ -196,15 +196,15 @@ impl<'n> Reader<'n, '_, '_> {
 
     fn nested(&mut self, key: &str, around: &Around) -> Option<Vec<Assertion>> {
         let node = self.required(key)?;
-        Some(assertions(node, key, self.desk, around))
+        Some(assertions(node, key, self.reader, around))
     }
 
     fn not(&mut self) -> Option<Claim> {
         let node = self.required("assertion")?;
         let around = Around { alternative: false, ..self.around.clone() };
-        let claim = Box::new(assertion(node, self.desk, &around)?);
+        let claim = Box::new(assertion(node, self.reader, &around)?);
         // Before `absent` there was no other way to say "this, or nothing at all".
-        let or_missing = self.around.alternative && self.desk.version < LATEST;
+        let or_missing = self.around.alternative && self.reader.version < LATEST;
         Some(Claim::Not { claim, or_missing })
     }
 
@@ -218,13 +218,13 @@ impl<'n> Reader<'n, '_, '_> {
         let path = self.path("path");
         let node = self.required("values")?;
         let values: Vec<_> = self
-            .desk
+            .reader
             .list(node, "values")
             .iter()
             .filter_map(|item| self.operand_of(item, "values"))
             .collect();
         if values.is_empty() {
-            self.desk.error(node.span, "`values` must list at least one value", "write them as [a, b]");
+            self.reader.error(node.span, "`values` must list at least one value", "write them as [a, b]");
         }
         Some(Claim::OneOf { path: path?, values })
     }
@@ -232,7 +232,7 @@ impl<'n> Reader<'n, '_, '_> {
     fn sorted(&mut self) -> Option<Claim> {
         let orders = [("ascending", false), ("descending", true)];
         let descending = match self.fields.get("order") {
-            Some(node) => self.desk.choice(node, "order", &orders)?,
+            Some(node) => self.reader.choice(node, "order", &orders)?,
             None => false,
         };
         Some(Claim::Sorted { path: self.path("path")?, by: self.item_path("by"), descending })
@@ -241,7 +241,7 @@ impl<'n> Reader<'n, '_, '_> {
     fn parses_as_json(&mut self) -> Option<Claim> {
         let path = self.path("path");
         let claims = match self.fields.get("assert") {
-            Some(node) => assertions(node, "assert", self.desk, &self.around.with_item()),
+            Some(node) => assertions(node, "assert", self.reader, &self.around.with_item()),
             None => Vec::new(),
         };
         Some(Claim::ParsesAsJson { path: path?, claims })
@@ -251,16 +251,16 @@ impl<'n> Reader<'n, '_, '_> {
         let path = self.path("path")?;
         let other = match (self.fields.get("step"), self.fields.get("other")) {
             (Some(step), None) => {
-                let name = self.desk.text(step, "step")?;
+                let name = self.reader.text(step, "step")?;
                 if !self.around.steps.contains(&name) {
-                    self.desk.unknown_step(step.span, &name, self.around);
+                    self.reader.unknown_step(step.span, &name, self.around);
                     return None;
                 }
                 Arc::new(path.in_step(&name))
             }
-            (None, Some(other)) => self.desk.path(other, "other", self.around)?,
+            (None, Some(other)) => self.reader.path(other, "other", self.around)?,
             _ => {
-                self.desk.error(
+                self.reader.error(
                     self.fields.span,
                     "`same_as` needs one of `step` and `other`",
                     "name an earlier step, or a path to compare with",
@@ -271,8 +271,8 @@ impl<'n> Reader<'n, '_, '_> {
         let around = self.around.with_item();
         let ignore = match self.fields.get("ignore") {
             Some(node) => {
-                let items = self.desk.list(node, "ignore");
-                items.iter().filter_map(|item| self.desk.path(item, "ignore", &around)).collect()
+                let items = self.reader.list(node, "ignore");
+                items.iter().filter_map(|item| self.reader.path(item, "ignore", &around)).collect()
             }
             None => Vec::new(),
         };
@@ -282,25 +282,25 @@ impl<'n> Reader<'n, '_, '_> {
     fn expr(&mut self) -> Option<Claim> {
         let node = self.required("expr")?;
         let Data::Text(text) = &node.data else {
-            self.desk.mismatch(node, "expr", "text");
+            self.reader.mismatch(node, "expr", "text");
             return None;
         };
-        let parsed = quote::into_expression(text).and_then(|text| self.desk.library.expression(&text));
+        let parsed = quote::into_expression(text).and_then(|text| self.reader.library.expression(&text));
         let expression = match parsed {
             Ok(expression) => expression,
             Err(why) => {
                 let help =
                     "it is a CEL expression, such as response.structuredContent.sum == input.a + input.b";
-                self.desk.error(node.span, format!("`expr` is not valid: {why}"), help);
+                self.reader.error(node.span, format!("`expr` is not valid: {why}"), help);
                 return None;
             }
         };
         let unknown = expression.steps().find(|name| !self.around.steps.iter().any(|step| step == name));
         if let Some(name) = unknown {
-            self.desk.unknown_step(node.span, name, self.around);
+            self.reader.unknown_step(node.span, name, self.around);
             return None;
         }
         let roots: Vec<_> = expression.roots().collect();
-        self.desk.check_roots(node.span, &roots, self.around).then_some(Claim::Expr(expression))
+        self.reader.check_roots(node.span, &roots, self.around).then_some(Claim::Expr(expression))
     }
 }

@@ -1,6 +1,6 @@
-//! A map in, its members by name out. A key that is not known is reported with the one that was probably meant.
+//! Reads the members of a map by name. A key that is not known is reported with the one that was probably meant.
 
-use super::desk::{Desk, LATEST};
+use super::reader::{LATEST, Reader};
 use crate::nearest::nearest;
 use crate::source::Span;
 use crate::yaml::{Data, Entry, Node};
@@ -21,10 +21,10 @@ pub(crate) struct Fields<'n> {
 }
 
 impl<'n> Fields<'n> {
-    pub(crate) fn of(node: &'n Node, keys: &Keys, desk: &mut Desk<'_>) -> Option<Self> {
+    pub(crate) fn of(node: &'n Node, keys: &Keys, reader: &mut Reader<'_>) -> Option<Self> {
         let Data::Map(entries) = &node.data else {
             let message = format!("{} must be a map, and is {}", keys.what, node.kind());
-            desk.error(
+            reader.error(
                 node.span,
                 message,
                 format!("write lines of `key: value`, beginning with `{}:`", keys.names[0].0),
@@ -32,7 +32,7 @@ impl<'n> Fields<'n> {
             return None;
         };
         for entry in entries {
-            check_key(entry, keys, desk);
+            check_key(entry, keys, reader);
         }
         Some(Self { span: node.span, what: keys.what, entries })
     }
@@ -51,37 +51,41 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|entry| entry.key.is(name)).map_or(self.span, |entry| entry.key.span)
     }
 
-    pub(crate) fn required(&self, name: &str, desk: &mut Desk<'_>) -> Option<&'n Node> {
+    pub(crate) fn required(&self, name: &str, reader: &mut Reader<'_>) -> Option<&'n Node> {
         let found = self.even_null(name);
         if found.is_none() {
-            desk.error(self.span, format!("{} has no `{name}`", self.what), format!("add `{name}: …` to it"));
+            reader.error(
+                self.span,
+                format!("{} has no `{name}`", self.what),
+                format!("add `{name}: …` to it"),
+            );
         }
         found
     }
 
-    pub(crate) fn text(&self, name: &str, desk: &mut Desk<'_>) -> Option<String> {
-        self.get(name).and_then(|node| desk.text(node, name))
+    pub(crate) fn text(&self, name: &str, reader: &mut Reader<'_>) -> Option<String> {
+        self.get(name).and_then(|node| reader.text(node, name))
     }
 }
 
-fn check_key(entry: &Entry, keys: &Keys, desk: &mut Desk<'_>) {
+fn check_key(entry: &Entry, keys: &Keys, reader: &mut Reader<'_>) {
     let written = entry.key.text.to_string();
     let span = entry.key.span;
-    let usable = || keys.names.iter().filter(|(_, since)| *since <= desk.version).map(|(name, _)| *name);
+    let usable = || keys.names.iter().filter(|(_, since)| *since <= reader.version).map(|(name, _)| *name);
     match keys.names.iter().find(|(name, _)| *name == written) {
-        Some((_, since)) if *since <= desk.version => {}
-        Some(_) => desk.requires_latest(span, &format!("`{written}`")),
+        Some((_, since)) if *since <= reader.version => {}
+        Some(_) => reader.requires_latest(span, &format!("`{written}`")),
         None => {
             let message = format!("unknown key `{written}` in {}", keys.what);
             match nearest(&written, usable()) {
-                Some(meant) => desk.error(span, message, format!("did you mean `{meant}`?")),
+                Some(meant) => reader.error(span, message, format!("did you mean `{meant}`?")),
                 None => {
                     let known = format!("known here: {}", usable().collect::<Vec<_>>().join(", "));
                     // Files of the first versions may carry keys that were never read.
-                    if desk.version < LATEST {
-                        desk.warn(span, format!("{message}; it is ignored"), known);
+                    if reader.version < LATEST {
+                        reader.warn(span, format!("{message}; it is ignored"), known);
                     } else {
-                        desk.error(span, message, known);
+                        reader.error(span, message, known);
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use super::fields::Keys;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct AssertionKind {
     pub(super) name: &'static str,
     pub(super) since: u32,
     pub(super) keys: Keys,
@@ -11,8 +11,8 @@ pub(super) struct Kind {
 
 macro_rules! kinds {
     ($($name:literal $since:literal [$($key:literal)*] $([4: $($later:literal)*])?)*) => {
-        pub(super) const KINDS: &[Kind] = &[
-            $(Kind {
+        pub(super) const KINDS: &[AssertionKind] = &[
+            $(AssertionKind {
                 name: $name,
                 since: $since,
                 keys: Keys { what: concat!("`", $name, "`"), names: &[("kind", 1), $(($key, 1),)* $($(($later, 4)),*)?] },

@@ -1,7 +1,7 @@
-//! The `metadata` of a file in, its name, parameters and what it extends out.
+//! Reads the `metadata` of a file: its name, its parameters and what it extends.
 
-use super::desk::Desk;
 use super::fields::{Fields, Keys};
+use super::reader::Reader;
 use crate::metadata::{Extended, Metadata, Parameter, ParameterType};
 use crate::yaml::{Data, Entry, Node};
 
@@ -26,57 +26,57 @@ const TYPES: [(&str, ParameterType); 4] = [
     ("boolean", ParameterType::Boolean),
 ];
 
-pub(crate) fn metadata(node: Option<&Node>, desk: &mut Desk<'_>) -> Metadata {
-    let Some(fields) = node.and_then(|node| Fields::of(node, &METADATA, desk)) else {
+pub(crate) fn metadata(node: Option<&Node>, reader: &mut Reader<'_>) -> Metadata {
+    let Some(fields) = node.and_then(|node| Fields::of(node, &METADATA, reader)) else {
         return Metadata::default();
     };
     Metadata {
-        name: fields.text("name", desk),
-        description: fields.text("description", desk),
-        authors: fields.get("authors").map(|node| desk.texts(node, "authors")).unwrap_or_default(),
-        tags: fields.get("tags").map(|node| desk.texts(node, "tags")).unwrap_or_default(),
-        parameters: fields.get("parameters").map(|node| parameters(node, desk)).unwrap_or_default(),
-        extends: fields.get("extends").map(|node| extends(node, desk)).unwrap_or_default(),
+        name: fields.text("name", reader),
+        description: fields.text("description", reader),
+        authors: fields.get("authors").map(|node| reader.texts(node, "authors")).unwrap_or_default(),
+        tags: fields.get("tags").map(|node| reader.texts(node, "tags")).unwrap_or_default(),
+        parameters: fields.get("parameters").map(|node| parameters(node, reader)).unwrap_or_default(),
+        extends: fields.get("extends").map(|node| extends(node, reader)).unwrap_or_default(),
     }
 }
 
-fn extends(node: &Node, desk: &mut Desk<'_>) -> Vec<Extended> {
-    let items = desk.list(node, "extends");
+fn extends(node: &Node, reader: &mut Reader<'_>) -> Vec<Extended> {
+    let items = reader.list(node, "extends");
     items
         .iter()
-        .filter_map(|item| Some(Extended { pack: desk.text(item, "extends")?, span: item.span }))
+        .filter_map(|item| Some(Extended { pack: reader.text(item, "extends")?, span: item.span }))
         .collect()
 }
 
-fn parameters(node: &Node, desk: &mut Desk<'_>) -> Vec<Parameter> {
+fn parameters(node: &Node, reader: &mut Reader<'_>) -> Vec<Parameter> {
     match &node.data {
-        Data::Map(entries) => entries.iter().filter_map(|entry| parameter(entry, desk)).collect(),
+        Data::Map(entries) => entries.iter().filter_map(|entry| parameter(entry, reader)).collect(),
         _ => {
-            desk.mismatch(node, "parameters", "a map from names to their descriptions");
+            reader.mismatch(node, "parameters", "a map from names to their descriptions");
             Vec::new()
         }
     }
 }
 
-fn parameter(entry: &Entry, desk: &mut Desk<'_>) -> Option<Parameter> {
+fn parameter(entry: &Entry, reader: &mut Reader<'_>) -> Option<Parameter> {
     let name = entry.key.text.closed().filter(|name| crate::text::is_word(name));
     let Some(name) = name else {
         let message = format!("`{}` cannot be the name of a parameter", entry.key.text);
-        desk.error(entry.key.span, message, "use letters, digits and `_`");
+        reader.error(entry.key.span, message, "use letters, digits and `_`");
         return None;
     };
-    if desk.version >= super::desk::LATEST && crate::file::RESERVED.contains(&name.as_str()) {
-        desk.error(
+    if reader.version >= super::reader::LATEST && crate::file::RESERVED.contains(&name.as_str()) {
+        reader.error(
             entry.key.span,
             format!("`{name}` has a meaning of its own in placeholders"),
             "choose another name",
         );
     }
-    let fields = Fields::of(&entry.value, &PARAMETER, desk)?;
-    let kind = fields.get("type").and_then(|node| desk.choice(node, "type", &TYPES));
-    let default = fields.required("default", desk)?;
+    let fields = Fields::of(&entry.value, &PARAMETER, reader)?;
+    let kind = fields.get("type").and_then(|node| reader.choice(node, "type", &TYPES));
+    let default = fields.required("default", reader)?;
     if matches!(default.data, Data::List(_) | Data::Map(_)) {
-        desk.mismatch(default, "default", "text, a number, or true or false");
+        reader.mismatch(default, "default", "text, a number, or true or false");
         return None;
     }
     let value = default.json();
@@ -84,11 +84,11 @@ fn parameter(entry: &Entry, desk: &mut Desk<'_>) -> Option<Parameter> {
         && kind.read(&value).is_none()
     {
         let message = format!("the default of `{name}` is not of type {}", kind.name());
-        desk.error(default.span, message, "change the default, or the type");
+        reader.error(default.span, message, "change the default, or the type");
     }
     Some(Parameter {
         name,
-        description: fields.text("description", desk),
+        description: fields.text("description", reader),
         kind,
         default: value,
         span: entry.key.span,

@@ -1,4 +1,4 @@
-//! Text with names that the server chose in, the text of a path or an expression out in which they are only names.
+//! Puts names that the server chose into the text of a path or an expression, so that they can only be names there.
 
 use crate::text::{Part, Text};
 use std::fmt::Write;

@@ -1,7 +1,7 @@
-//! `where:` in, which tools and fields a rule is about out.
+//! Reads `where:`, which tools and fields a rule is about.
 
-use super::desk::Desk;
 use super::fields::{Fields, Keys};
+use super::reader::Reader;
 use crate::assertion::Type;
 use crate::tool::{Field, ToolShape};
 use crate::yaml::{Data, Node};
@@ -45,48 +45,48 @@ struct FieldSelector {
     required: Option<bool>,
 }
 
-pub(crate) fn selector(node: Option<&Node>, desk: &mut Desk<'_>) -> Selector {
-    let Some(fields) = node.and_then(|node| Fields::of(node, &WHERE, desk)) else {
+pub(crate) fn selector(node: Option<&Node>, reader: &mut Reader<'_>) -> Selector {
+    let Some(fields) = node.and_then(|node| Fields::of(node, &WHERE, reader)) else {
         return Selector::default();
     };
     Selector {
-        hints: fields.get("annotations").map(|node| hints(node, desk)).unwrap_or_default(),
-        name: pattern(&fields, "name_matches", desk),
-        description: pattern(&fields, "description_matches", desk),
+        hints: fields.get("annotations").map(|node| hints(node, reader)).unwrap_or_default(),
+        name: pattern(&fields, "name_matches", reader),
+        description: pattern(&fields, "description_matches", reader),
         output_schema: fields
             .get("has_output_schema")
-            .and_then(|node| desk.boolean(node, "has_output_schema")),
-        field: fields.get("field").and_then(|node| field(node, desk)),
+            .and_then(|node| reader.boolean(node, "has_output_schema")),
+        field: fields.get("field").and_then(|node| field(node, reader)),
     }
 }
 
-fn hints(node: &Node, desk: &mut Desk<'_>) -> Vec<(String, bool)> {
-    let (Some(_), Data::Map(entries)) = (Fields::of(node, &ANNOTATIONS, desk), &node.data) else {
+fn hints(node: &Node, reader: &mut Reader<'_>) -> Vec<(String, bool)> {
+    let (Some(_), Data::Map(entries)) = (Fields::of(node, &ANNOTATIONS, reader), &node.data) else {
         return Vec::new();
     };
     entries
         .iter()
         .filter_map(|entry| {
             let name = entry.key.text.closed()?;
-            let wanted = desk.boolean(&entry.value, &name)?;
+            let wanted = reader.boolean(&entry.value, &name)?;
             Some((name, wanted))
         })
         .collect()
 }
 
-fn field(node: &Node, desk: &mut Desk<'_>) -> Option<FieldSelector> {
-    let fields = Fields::of(node, &FIELD, desk)?;
+fn field(node: &Node, reader: &mut Reader<'_>) -> Option<FieldSelector> {
+    let fields = Fields::of(node, &FIELD, reader)?;
     let kinds = Type::ALL.map(|kind| (kind.name(), kind));
     Some(FieldSelector {
-        kind: fields.get("type").and_then(|node| desk.choice(node, "type", &kinds)),
-        name: pattern(&fields, "name_matches", desk),
-        description: pattern(&fields, "description_matches", desk),
-        required: fields.get("required").and_then(|node| desk.boolean(node, "required")),
+        kind: fields.get("type").and_then(|node| reader.choice(node, "type", &kinds)),
+        name: pattern(&fields, "name_matches", reader),
+        description: pattern(&fields, "description_matches", reader),
+        required: fields.get("required").and_then(|node| reader.boolean(node, "required")),
     })
 }
 
-fn pattern(fields: &Fields<'_>, key: &str, desk: &mut Desk<'_>) -> Option<Arc<Regex>> {
-    fields.get(key).and_then(|node| desk.regex(node, key))
+fn pattern(fields: &Fields<'_>, key: &str, reader: &mut Reader<'_>) -> Option<Arc<Regex>> {
+    fields.get(key).and_then(|node| reader.regex(node, key))
 }
 
 impl Selector {

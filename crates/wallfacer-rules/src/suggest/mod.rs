@@ -1,5 +1,5 @@
-//! The tools of a server in, the packs that fit them out, each with its parameters and the reason.
-//! A suggestion that is not needed costs a look at it; one that is missing costs a class of bugs. So: in doubt, suggest.
+//! Suggests the packs that fit the tools of a server, each with its parameters and the reason. A suggestion that is not
+//! needed costs a look at it; one that is missing costs a class of bugs. So: in doubt, suggest.
 
 mod heuristics;
 mod pairs;

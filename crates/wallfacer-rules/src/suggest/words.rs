@@ -1,4 +1,4 @@
-//! A name in, its words in lower case out: `createUser`, `create_user` and `create-user` are the same two.
+//! Splits a name into words in lower case: `createUser`, `create_user` and `create-user` are the same two.
 
 /// Longer names are cut: what a server calls its tools is not bounded.
 const MAX_NAME_CHARS: usize = 256;

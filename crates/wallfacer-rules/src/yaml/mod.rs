@@ -1,10 +1,10 @@
-//! YAML text in, a tree of [`Node`]s out, each with its place; and the tree as text again.
+//! Reads YAML text as a tree of [`Node`]s, each with its place, and prints the tree as text again.
 
+mod mask;
 mod print;
 mod read;
 mod scalar;
 mod tree;
-mod veil;
 
 pub(crate) use print::print;
 pub(crate) use read::read;

@@ -1,4 +1,4 @@
-//! A tree in, YAML text out that reads as the same tree.
+//! Prints a tree as YAML text that reads as the same tree.
 
 use super::tree::{Data, Node};
 use crate::text::Text;

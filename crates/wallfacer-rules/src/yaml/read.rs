@@ -1,8 +1,8 @@
-//! YAML events in, one tree out. Every way in which a small file could become a large tree is bounded.
+//! Builds a tree from YAML events. Every way in which a small file could become a large tree is bounded.
 
+use super::mask::Masked;
 use super::scalar;
 use super::tree::{Data, Entry, Key, Node};
-use super::veil::Veil;
 use crate::problem::Problem;
 use crate::source::{Source, Span};
 use crate::text::{self, Text, Unclosed};
@@ -28,27 +28,27 @@ pub(crate) fn read(source: &Arc<Source>) -> Result<Node, Problem> {
             "divide it, and name the parts in `extends`",
         ));
     }
-    let Some(veil) = Veil::over(&source.text) else {
+    let Some(masked) = Masked::new(&source.text) else {
         let message = "the file uses characters that no script has (U+07B2 to U+07BF)";
         return Err(Problem::new(source, Span::default(), message, "take them out"));
     };
-    Reader::new(source, &veil).document()
+    Reader::new(source, &masked).document()
 }
 
 struct Reader<'a> {
     source: &'a Arc<Source>,
-    veil: &'a Veil,
+    masked: &'a Masked,
     events: Parser<'a, StrInput<'a>>,
     anchors: BTreeMap<usize, (Node, usize)>,
     nodes: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Arc<Source>, veil: &'a Veil) -> Self {
+    fn new(source: &'a Arc<Source>, masked: &'a Masked) -> Self {
         // The parser's own limits lie above ours, so that it is our message that is seen.
         let options = options! { emit_comments: false, flow_nesting_limit: 2 * MAX_DEPTH, block_nesting_limit: 2 * MAX_DEPTH };
-        let events = Parser::new_from_str_with_options(&veil.text, options);
-        Self { source, veil, events, anchors: BTreeMap::new(), nodes: 0 }
+        let events = Parser::new_from_str_with_options(&masked.text, options);
+        Self { source, masked, events, anchors: BTreeMap::new(), nodes: 0 }
     }
 
     fn document(mut self) -> Result<Node, Problem> {
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
     }
 
     fn scalar(&self, word: &str, plain: bool, span: Span) -> Result<Data, Problem> {
-        let text = Text::parse(&self.veil.lift(word)).map_err(|Unclosed(rest)| {
+        let text = Text::parse(&self.masked.unmask(word)).map_err(|Unclosed(rest)| {
             let message = format!("the placeholder `{{{{{}` is not closed", rest.trim());
             self.problem(span, message, "close it with `}}`, or write `{{{{` for two literal braces")
         })?;

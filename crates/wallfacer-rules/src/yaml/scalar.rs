@@ -1,4 +1,4 @@
-//! An unquoted word of YAML in, the null, boolean, number or text it stands for out (YAML 1.2, core schema).
+//! Decides whether an unquoted word of YAML is a null, a boolean, a number or text (YAML 1.2, core schema).
 
 use super::tree::Data;
 use crate::text::Text;

@@ -1,5 +1,5 @@
-//! One schema object in, one [`Node`] out. A keyword with a value that no draft allows is noted and ignored:
-//! tools are listed with such schemas every day, and a refusal would test nothing.
+//! Reads one schema object as a [`Node`]. A keyword with a value that no draft allows is noted and ignored: tools are
+//! listed with such schemas every day, and a refusal would test nothing.
 
 use super::{Compiler, Ignored};
 use crate::{

@@ -1,4 +1,4 @@
-//! [`Document`] in, a table of [`Node`]s out. A node stands for one place of the document seen through one
+//! Compiles a [`Document`] into a table of [`Node`]s. A node stands for one place of the document seen through one
 //! dynamic scope, so that after this step every reference is a plain number.
 
 mod circles;

@@ -1,4 +1,4 @@
-//! `$schema` in, [`Draft`] out: where the drafts differ in how a document is read.
+//! Tells by `$schema` which [`Draft`] a document follows, and where the drafts differ in how it is read.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Draft {

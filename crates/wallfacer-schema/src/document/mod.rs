@@ -1,5 +1,5 @@
-//! A JSON document in, its schema resources out: what has an identifier, an anchor, a base URI, a draft.
-//! References are looked up here and nowhere else, and only within the document.
+//! Indexes a JSON document by its schema resources: what has an identifier, an anchor, a base URI, a draft. References
+//! are looked up here and nowhere else, and only within the document.
 
 pub(crate) mod draft;
 pub(crate) mod subschemas;

@@ -1,5 +1,5 @@
-//! A schema in, the schemas written directly inside it out. Only known places count:
-//! an `$id` inside an `enum` or an unknown keyword is data.
+//! Lists the schemas written directly inside a schema. Only known places count: an `$id` inside an `enum` or an unknown
+//! keyword is data.
 
 use crate::pointer;
 use serde_json::Value;

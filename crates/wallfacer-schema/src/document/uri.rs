@@ -1,5 +1,5 @@
-//! A base URI and a reference in, an absolute URI out, by the rules of RFC 3986 section 5.2.
-//! Nothing is checked and nothing fetched: the result is only compared with identifiers of the document.
+//! Resolves a reference against a base URI, by the rules of RFC 3986 section 5.2. Nothing is checked and nothing
+//! fetched: the result is only compared with identifiers of the document.
 
 struct Parts<'u> {
     scheme: Option<&'u str>,

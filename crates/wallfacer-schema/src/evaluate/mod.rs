@@ -1,5 +1,5 @@
-//! A value and a compiled schema in, a [`Judgement`] out. Our own evaluator rather than a library's, because making
-//! values asks for it on parts of a schema, within a few hundred nanoseconds, and with a bound on its steps.
+//! Judges a value by a compiled schema. Our own evaluator rather than a library's, because making values asks for it on
+//! parts of a schema, within a few hundred nanoseconds, and with a bound on its steps.
 
 mod array;
 mod marks;

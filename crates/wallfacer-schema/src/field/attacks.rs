@@ -1,7 +1,7 @@
-//! A [`Kind`] in, strings out that have broken servers before, each with the class of attack it belongs to.
-//! Nothing here harms by itself: commands only print, statements only select, hosts are loopback or reserved.
+//! Lists strings that have broken servers before, for each [`FieldKind`] of field, each with the class of attack it belongs
+//! to. Nothing here harms by itself: commands only print, statements only select, hosts are loopback or reserved.
 
-use super::kind::Kind;
+use super::kind::FieldKind;
 
 /// The dictionary that an adversarial value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,20 +107,22 @@ const PATTERNS: &[&str] =
 const WORDS: &[&str] = &["null", "undefined", "NaN", "true", "0", "-1", "__proto__", "1e1000"];
 
 /// What suits the kind first, then what every string gets.
-pub(crate) fn strings(kind: Option<Kind>) -> Vec<Entry> {
+pub(crate) fn strings(kind: Option<FieldKind>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut add = |attack: Attack, texts: &'static [&'static str]| {
         entries.extend(texts.iter().map(|text| (attack, *text)));
     };
     match kind {
-        Some(Kind::Path | Kind::Directory | Kind::FileName) => add(Attack::PathTraversal, PATHS),
-        Some(Kind::Url | Kind::Host | Kind::IpAddress) => add(Attack::ServerSideRequest, URLS),
-        Some(Kind::Sql) => add(Attack::SqlInjection, SQL),
-        Some(Kind::Command | Kind::Branch | Kind::Revision | Kind::Code) => {
+        Some(FieldKind::Path | FieldKind::Directory | FieldKind::FileName) => {
+            add(Attack::PathTraversal, PATHS)
+        }
+        Some(FieldKind::Url | FieldKind::Host | FieldKind::IpAddress) => add(Attack::ServerSideRequest, URLS),
+        Some(FieldKind::Sql) => add(Attack::SqlInjection, SQL),
+        Some(FieldKind::Command | FieldKind::Branch | FieldKind::Revision | FieldKind::Code) => {
             add(Attack::ShellInjection, SHELL)
         }
-        Some(Kind::Glob | Kind::Expression) => add(Attack::SlowPattern, PATTERNS),
-        Some(Kind::Template) => add(Attack::TemplateInjection, TEMPLATES),
+        Some(FieldKind::Glob | FieldKind::Expression) => add(Attack::SlowPattern, PATTERNS),
+        Some(FieldKind::Template) => add(Attack::TemplateInjection, TEMPLATES),
         _ => {}
     }
     add(Attack::PathTraversal, &PATHS[..3]);

@@ -1,4 +1,4 @@
-//! A name such as `repoPath`, `repo_path` or `HTTPUrl` in, its words in lower case out.
+//! Splits a name such as `repoPath`, `repo_path` or `HTTPUrl` into its words in lower case.
 
 pub(super) fn split(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();

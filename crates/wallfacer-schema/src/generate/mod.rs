@@ -1,5 +1,5 @@
-//! A goal and choices in, a value out that meets the goal.
-//! Every step is counted: what a hostile schema asks for ends at the limits, with the place and the reason.
+//! Makes a value that meets a goal, from recorded choices. Every step is counted: what a hostile schema asks for ends
+//! at the limits, with the place and the reason.
 
 mod array;
 mod number;

@@ -1,4 +1,4 @@
-//! The text of a `pattern` in, a [`Pattern`] out that matches by ECMA-262 rules and writes strings that match.
+//! Compiles a `pattern` into a [`Pattern`] that matches by ECMA-262 rules and writes strings that match.
 
 mod ast;
 mod class;

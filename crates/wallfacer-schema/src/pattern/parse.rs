@@ -1,5 +1,5 @@
-//! ECMA-262 pattern text in, [`Ast`] out. Where the two modes of the standard differ, the reading that gives
-//! a meaning wins: a lone brace is itself (as without the `u` flag), `\p{…}` is a property (as with it).
+//! Parses ECMA-262 pattern text into an [`Ast`]. Where the two modes of the standard differ, the reading that gives a
+//! meaning wins: a lone brace is itself (as without the `u` flag), `\p{…}` is a property (as with it).
 
 use super::{ast::Ast, class::Class};
 

@@ -1,5 +1,5 @@
-//! [`Ast`] in, text for the engine out. Classes are written as plain ranges, so that the engine's own idea
-//! of `\d` or nested brackets never matters.
+//! Prints an [`Ast`] as text for the engine. Classes are written as plain ranges, so that the engine's own idea of `\d`
+//! or nested brackets never matters.
 
 use super::{ast::Ast, class::Class};
 use std::fmt::Write;

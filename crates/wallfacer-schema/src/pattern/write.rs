@@ -1,4 +1,4 @@
-//! [`Ast`] and choices in, a string out that follows the expression.
+//! Writes a string that matches an [`Ast`].
 
 use super::{ast::Ast, class::Class};
 use crate::choices::Choices;

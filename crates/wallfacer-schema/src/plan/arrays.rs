@@ -1,4 +1,4 @@
-//! The array rules of all schemas of a goal in, one set of rules out: what may stand at each position.
+//! Merges the array rules of all schemas of a goal into one set: what may stand at each position.
 
 use super::{GoalId, Planning, flat::Flat, item::Item, item::Part, shape};
 use crate::{

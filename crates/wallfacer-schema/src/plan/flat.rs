@@ -1,5 +1,5 @@
-//! Demands in, the same demands out with references followed and combinations opened:
-//! what is left are schemas' own keywords, tests for afterwards, and choices.
+//! Follows the references of a goal's demands and opens their combinations: what is left are schemas' own keywords,
+//! tests for afterwards, and choices.
 
 use super::{item::Item, negation};
 use crate::{

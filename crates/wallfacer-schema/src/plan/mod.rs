@@ -1,5 +1,5 @@
-//! A set of demands on one value in, a [`Plan`] out: what must be chosen first, or what the value looks like.
-//! Plans are worked out when first needed and remembered; they depend on the schema alone, never on chance.
+//! Plans a value that meets a set of demands: what must be chosen first, or what the value looks like. Plans are worked
+//! out when first needed and remembered; they depend on the schema alone, never on chance.
 
 pub(crate) mod arrays;
 pub(crate) mod flat;

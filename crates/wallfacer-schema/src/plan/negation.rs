@@ -1,4 +1,4 @@
-//! A schema in, the ways to break it out: each way is a set of demands that together make it fail.
+//! Lists the ways to break a schema: each way is a set of demands that together make it fail.
 
 use super::item::{Item, Part};
 use crate::{

@@ -1,4 +1,4 @@
-//! The number rules of all schemas of a goal in, one range with one step out.
+//! Merges the number rules of all schemas of a goal into one range with one step.
 
 use super::{flat::Flat, item::Item, item::Part};
 use crate::{

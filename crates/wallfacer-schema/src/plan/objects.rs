@@ -1,4 +1,4 @@
-//! The object rules of all schemas of a goal in, one set of rules out: which keys there must, may and must not be.
+//! Merges the object rules of all schemas of a goal into one set: which keys there must, may and must not be.
 
 use super::{GoalId, Planning, flat::Flat, item::Item, item::Part, shape};
 use crate::{

@@ -1,4 +1,4 @@
-//! Demands without open choices in, a [`Shape`] out: the types left, and the rules for each.
+//! Merges demands without open choices into a [`Shape`]: the types left, and the rules for each.
 
 use super::{
     Planning,
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::Unable,
     evaluate::{Judge, Judgement},
-    field::kind::Kind,
+    field::kind::FieldKind,
     node::NodeId,
     types::Types,
 };
@@ -28,7 +28,7 @@ pub(crate) struct Shape {
     pub allowed: Option<Vec<Value>>,
     /// Defaults and examples that satisfy the rules.
     pub samples: Vec<Value>,
-    pub kind: Option<Kind>,
+    pub kind: Option<FieldKind>,
     pub number: NumberShape,
     pub string: StringShape,
     pub array: Option<ArrayShape>,

@@ -1,8 +1,8 @@
-//! The string rules of all schemas of a goal in, one set of rules out.
+//! Merges the string rules of all schemas of a goal into one set.
 
 use super::{flat::Flat, item::Item, item::Part};
 use crate::{
-    field::{kind::Kind, samples},
+    field::{kind::FieldKind, samples},
     format::Format,
     node::{Node, StringRules},
     pattern::Pattern,
@@ -47,7 +47,7 @@ impl StringShape {
         shape
     }
 
-    pub(super) fn add_words(&mut self, kind: Option<Kind>) {
+    pub(super) fn add_words(&mut self, kind: Option<FieldKind>) {
         let words = kind.map_or(&[][..], samples::strings);
         self.words = words.iter().copied().filter(|word| self.fits(word)).collect();
     }

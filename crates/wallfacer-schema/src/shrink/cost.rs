@@ -1,5 +1,5 @@
-//! A value in, how complicated it is out. Each accepted step of shrinking costs less than the one before,
-//! which is why shrinking ends.
+//! Measures how complicated a value is. Each accepted step of shrinking costs less than the one before, which is why
+//! shrinking ends.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! A sequence of draws in, the simpler sequences next to it out, by number: without a run of draws,
-//! with a run of zeros, with one draw made smaller.
+//! Lists the simpler sequences next to a sequence of draws, by number: without a run of draws, with a run of zeros,
+//! with one draw made smaller.
 
 /// Longest runs first.
 const RUNS: [usize; 6] = [64, 16, 8, 4, 2, 1];

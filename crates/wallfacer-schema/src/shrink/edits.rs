@@ -1,5 +1,5 @@
-//! A value in, the simpler values next to it out, by number. Each place in the value has the same number of
-//! edits, so that a number finds its place without listing them all.
+//! Lists the simpler values next to a value, by number. Each place in the value has the same number of edits, so that a
+//! number finds its place without listing them all.
 
 use serde_json::{Number, Value, json};
 

@@ -1,5 +1,5 @@
-//! A failing value in, ever simpler ones out, until none of the simpler ones fails any more.
-//! The shrinker proposes and the caller tries, so that it suits synchronous and asynchronous callers alike.
+//! Shrinks a failing value step by step, until none of the simpler ones fails any more. The shrinker proposes and the
+//! caller tries, so that it suits synchronous and asynchronous callers alike.
 
 mod cost;
 mod draws;

@@ -10,7 +10,7 @@ use crate::{
     evaluate::Judgement,
     field::{
         attacks::{self, Attack},
-        kind::Kind,
+        kind::FieldKind,
     },
     plan::shape::Shape,
     pool::Pool,
@@ -35,12 +35,12 @@ pub struct Adversarial {
     pub at: String,
     pub attack: Attack,
     /// What the field is for, as far as its name tells.
-    pub kind: Option<Kind>,
+    pub kind: Option<FieldKind>,
     /// Whether the value satisfies the schema all the same.
     pub conforms: bool,
 }
 
-type Tag = (Attack, Option<Kind>);
+type Tag = (Attack, Option<FieldKind>);
 
 pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Adversarial>, Unable> {
     let mut found: Vec<Adversarial> = Vec::new();

@@ -1,6 +1,5 @@
-//! A schema in, finite lists of values out: on the boundary, invalid in one way, adversarial.
-//! All three walk the same way: each place of the schema offers candidates for itself, which are set into
-//! an otherwise valid value and then judged as a whole.
+//! Lists values of a schema: on the boundary, invalid in one way, adversarial. All three walk the same way: each place
+//! of the schema offers candidates for itself, which are set into an otherwise valid value and then judged as a whole.
 
 mod adversarial;
 mod boundary;

@@ -1,4 +1,4 @@
-//! The subject of a finding in, the name of its folder out: safe on every file system, and never that of another.
+//! Names the folder that a finding is stored in by its subject: safe on every file system, and never that of another.
 
 use crate::plan::Subject;
 

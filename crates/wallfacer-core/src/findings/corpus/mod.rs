@@ -1,4 +1,4 @@
-//! [`Finding`]s in, files out, and back: `<corpus>/<subject>/<id>.json`, each whole or not there.
+//! Stores [`Finding`]s as files and lists them again: `<corpus>/<subject>/<id>.json`, each whole or not there.
 //!
 //! There is no lock that a killed run could leave behind. A file comes into being under another name and is then moved
 //! into place, so that readers and other runs see the old finding or the new one, and never half of one.

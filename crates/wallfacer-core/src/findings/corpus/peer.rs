@@ -1,4 +1,4 @@
-//! A finding as mcp-wallfacer up to 0.8.1 stored it in, a [`Finding`] out.
+//! Reads a finding that was stored in the format of mcp-wallfacer up to 0.8.1.
 //!
 //! The format keeps one call and no more: what took several calls cannot be run again. Its ids are those of the file;
 //! they depend on the payload, so that a new run finds the same bug under another id.

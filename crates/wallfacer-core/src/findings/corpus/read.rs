@@ -1,4 +1,4 @@
-//! A file from anywhere in, the finding or all findings in it out.
+//! Reads the finding, or all findings, in a file or folder that the user names.
 
 use std::path::Path;
 

@@ -5,6 +5,7 @@ use wallfacer_rules::{Client, Outcome, Sequence};
 
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
+use crate::judge::verdict::Concern;
 use crate::wire::shortened;
 
 const SHOWN: usize = 2_000;
@@ -32,6 +33,7 @@ pub fn sequence_charge(sequence: &Sequence, failure: &Failure) -> Charge {
     let message = format!("`{}` fails at {part}, `{call}`: {why}", sequence.name);
     let mut charge =
         Charge::new("keeps-its-sequence", kind, Cause::rule(&sequence.name, Some(&part)), message);
+    charge.concern = Concern::Rules;
     charge.details = sequence.description.clone().unwrap_or_default();
     let answer = answer.as_ref().map(|answer| shortened(&answer.to_string(), SHOWN)).unwrap_or_default();
     charge.with("answer", answer)

@@ -1,4 +1,4 @@
-//! Connects and flows in, whom the server reached out.
+//! Tells from connects and network flows which hosts the server reached.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};

@@ -1,4 +1,4 @@
-//! One event in, what it does to which files out.
+//! Tells what one system call does to which files.
 
 use std::path::{Component, Path, PathBuf};
 

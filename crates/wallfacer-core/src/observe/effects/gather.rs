@@ -1,4 +1,4 @@
-//! All that was seen of a step in, what the server did in it out.
+//! Gathers what the server did during one step from all that was seen of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! What the kernel and the network saw of a step in, [`Effects`] out: what the server did to the world, without the
-//! noise of the runtime that it is written in.
+//! Tells what the server did to the world during a step, its [`Effects`], from what the kernel and the network saw,
+//! without the noise of the runtime that it is written in.
 //!
 //! | file | what it knows |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Lists of what runtimes do and what was seen of a server that does nothing in, whether a deed is noise out.
+//! Decides whether something a server did is only noise: by a list of what runtimes do, and by what this server does
+//! when nothing is asked of it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

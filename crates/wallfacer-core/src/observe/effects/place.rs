@@ -1,4 +1,4 @@
-//! A path in, where it lies out.
+//! Tells where a path lies: among canaries, in the declared scope, at home and so on.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! [`Effects`] in, the same as rules and documents see them out.
+//! Writes [`Effects`] as the JSON that rules and documents see.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Events as the kernel gives them in, what is said of them held against what they mean.
+//! Events as the kernel gives them must be read as the effects that they are.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Bytes in, the canary whose content is among them out: as it stands, in base64 or in hexadecimal.
+//! Finds the content of a canary among bytes: as it stands, in base64 or in hexadecimal.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

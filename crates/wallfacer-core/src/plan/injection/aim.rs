@@ -1,4 +1,5 @@
-//! What an injection is after. It stands in the case, so that a stored case can be judged without the run it came from.
+//! The effect by which an injection is proven. It stands in the case, so that a stored case can be judged without the
+//! run it came from.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

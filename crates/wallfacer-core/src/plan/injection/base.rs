@@ -1,5 +1,5 @@
-//! A tool and its valid calls in, calls out that lead as far into it as can be known beforehand: one with as little as it
-//! needs, one with all it takes, and one for each of its choices.
+//! Chooses the calls of a tool that payloads are put into, such as lead as far into it as can be known beforehand: one
+//! with as little as it needs, one with all it takes, and one for each of its choices.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! A tool, what is known of it and the ground in, cases out: each puts one payload into one place of one call.
+//! Makes the cases of a tool, each with one payload in one place of one call, and ranks them by how likely they are to
+//! lead anywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! A refusal in, the arguments out that it says are missing: some servers declare nothing, and tell only then.
+//! Reads from a refusal which arguments it says are missing: some servers declare nothing, and tell only then.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Declared directories and a seed in, what is planted around and in them out, and every text that leads there.
+//! Decides what is planted in and around the declared directories, and lists every text that leads there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Declared directories and a seed in, what rules may name out: files planted around the declared place, and the texts
-//! that lead to them. Where no place is declared there is nothing to leave, and nothing is named.
+//! Plants the files around the declared directory that rules may name, with the texts that lead to them. Where no
+//! directory is declared there is nothing to leave, and nothing is named.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

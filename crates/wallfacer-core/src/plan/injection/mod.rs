@@ -1,6 +1,5 @@
-//! Valid calls of a tool and the directories that its server declares in, [`Case`](super::Case)s out whose success is an
-//! effect that nobody can mistake: a program of ours that runs, a file that only a bug would open, an address of ours that
-//! is reached.
+//! Makes [`Case`](super::Case)s out of valid calls whose success is an effect that nobody can mistake: a program of
+//! ours that runs, a file that only a bug would open, an address of ours that is reached.
 //!
 //! | file | in → out |
 //! |---|---|

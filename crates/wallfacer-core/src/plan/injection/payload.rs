@@ -1,5 +1,5 @@
-//! A place and the ground in, what is put there out, each with what it is after. All of them are plain techniques: none
-//! knows a server.
+//! Chooses what is put into a place, each payload with the effect by which its success is known. All of them are plain
+//! techniques: none knows a server.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Arguments in, the strings in them out, each with its place and what its name says it is for.
+//! Finds the strings in the arguments of a call, each with its place and what its name says it is for.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Calls that a server died of, or fell silent under, in; the one that does it alone out.
+//! Finds out which call a server died of, or fell silent under, by making the calls in question again one by one.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! Cases in, recordings out, on as few lives as it takes. With several calls in flight a death or a silence is not
-//! blamed on anyone: the calls in question are made again, one by one, on a fresh server.
+//! Runs cases on as few server processes as it takes. With several calls in flight a death or a silence is not blamed
+//! on anyone: the calls in question are made again, one by one, on a fresh server.
 
 mod blame;
 mod parting;

@@ -1,4 +1,5 @@
-//! How a silent server ended once its input was closed in; the same out, where it does not always end so.
+//! Leaves out how a silent server ended once its input was closed, where it always ends so: that says nothing of the
+//! call.
 
 use wallfacer_process::Status;
 

@@ -1,4 +1,4 @@
-//! Many cases in, the recording of each out, with as many calls in flight as is wanted.
+//! Runs many cases with as many calls in flight as is wanted, and gives the recording of each.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use wallfacer_schema::pointer::join;
 
 use super::inquiry::{Confirmed, Inquiry};
 use super::smaller::with_arguments;
@@ -92,10 +93,10 @@ fn sizes(arguments: &Value, tool: Option<&Tool>) -> Vec<(String, u64)> {
     };
     let mut found = Vec::new();
     for (key, value) in arguments.as_object().into_iter().flatten() {
-        let pointer = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+        let pointer = join("", key);
         found.extend(size(value).map(|size| (pointer.clone(), size)));
         for (key, value) in value.as_object().into_iter().flatten() {
-            let inner = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+            let inner = join(&pointer, key);
             found.extend(size(value).map(|size| (inner, size)));
         }
     }

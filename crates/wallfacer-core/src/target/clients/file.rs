@@ -1,4 +1,4 @@
-//! One client file in, the servers it lists out, each with its place in the text.
+//! Reads the servers that one client file lists, each with its place in the text.
 
 use super::entry::Fault;
 use super::jsonc;

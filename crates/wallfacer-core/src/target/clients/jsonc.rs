@@ -1,4 +1,5 @@
-//! JSON as editors let people write it in, plain JSON out, with every byte left in its place.
+//! Turns JSON with comments and trailing commas, as editors let people write it, into plain JSON with every byte left
+//! in its place.
 
 /// Comments and trailing commas become spaces, so that a position in the result is one in the file.
 pub(super) fn plain(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! The files MCP clients keep in, one of their servers by name out.
+//! Finds a server by its name in the files that MCP clients keep.
 
 mod entry;
 mod file;

@@ -1,4 +1,4 @@
-//! [`Surroundings`] in, the files out in which MCP clients keep their servers, nearest first.
+//! Lists the files in which MCP clients keep their servers, nearest first.
 
 use crate::target::Surroundings;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `wallfacer.toml` in, [`FileConfig`] out. Everything wrong with a file is said at once, each thing with its place.
+//! Reads `wallfacer.toml` as a [`FileConfig`]. Everything wrong with a file is said at once, each thing with its place.
 
 mod keys;
 mod reach;
@@ -9,12 +9,12 @@ mod tests;
 
 pub use reference::{config_reference, config_schema};
 
-use super::severity::{Severity, SeverityKey};
 use super::source::{Problem, Source, listed};
 use super::surroundings::joined;
 use super::{
     Bounds, Confine, Net, Protocol, Reach, Required, SandboxWishes, Settings, Surroundings, Timeouts,
 };
+use super::{Severity, SeverityKey};
 use crate::place::Pattern;
 use reader::{At, Reader, Section};
 use regex::Regex;

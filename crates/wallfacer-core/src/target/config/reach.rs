@@ -1,4 +1,4 @@
-//! The `[target]` table in, how the server is got at out.
+//! Reads the `[target]` table: how the server is started or reached.
 
 use super::reader::{At, Reader, Section};
 use crate::target::surroundings::{joined, program};

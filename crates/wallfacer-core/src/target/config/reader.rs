@@ -1,4 +1,4 @@
-//! A parsed TOML table in, its values out; what is wrong with them gathers as [`Problem`]s.
+//! Takes typed values out of a parsed TOML table, and gathers what is wrong with them as [`Problem`]s.
 
 use super::keys::{self, Shape};
 use crate::target::expand::{self, Dollar};

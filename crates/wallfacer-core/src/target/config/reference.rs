@@ -1,7 +1,7 @@
-//! The table of keys in, what describes it to others out: a JSON Schema for editors, a page for people.
+//! Describes the table of configuration keys to others: as a JSON Schema for editors, and as a page for people.
 
 use super::keys::{self, KEYS, Key, SECTIONS, SEVERITIES, Shape};
-use crate::target::severity::FINDING_KINDS;
+use crate::kind::FINDING_KINDS;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What arrives in; answers, strays and our own reactions out.
+//! Sorts what arrives into answers to our requests, strays, and questions that we answer at once.
 
 use std::path::PathBuf;
 use std::time::Duration;

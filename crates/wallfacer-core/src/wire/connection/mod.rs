@@ -1,4 +1,4 @@
-//! An open channel in; requests out and answers back, matched exactly, with every frame written down.
+//! Sends requests over an open channel and matches the answers exactly, with every frame written down.
 //!
 //! One owner drives it: [`Connection::request`] queues, [`Connection::next`] waits for whatever happens first.
 //! Nothing runs behind its back, so that with one request in flight every byte belongs to that request.

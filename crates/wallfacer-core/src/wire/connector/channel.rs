@@ -1,4 +1,4 @@
-//! A target in; the process started or the address reached, and a channel to it out.
+//! Starts the process, or reaches the address, of a target and opens a channel to it.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A server of unknown era in, the [`Sign`] that it gave out: modern with its answer, or legacy.
+//! Finds out which era of the protocol a server speaks, by putting the modern question and reading its [`Sign`].
 
 use serde_json::Value;
 use tokio::time::Instant;

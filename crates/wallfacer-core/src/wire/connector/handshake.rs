@@ -1,4 +1,4 @@
-//! A fresh channel in; the opening questions of either era asked, and what the server said of itself out.
+//! Asks the opening questions of either era on a fresh channel, and reads what the server says of itself.
 
 use serde_json::Value;
 use tokio::time::Instant;

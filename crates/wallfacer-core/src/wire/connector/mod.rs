@@ -1,4 +1,4 @@
-//! [`Target`] in, an open [`Connection`] and its [`Server`] out, as often as a fresh one is wanted.
+//! Opens a [`Connection`] to a [`Target`] and learns who the [`Server`] is, as often as a fresh one is wanted.
 //!
 //! The era is found out once: a modern question first, and on anything but a modern answer the old handshake,
 //! on a fresh process, because a server may have been put out of step by the question itself.

@@ -1,4 +1,4 @@
-//! A URL in, the parts that a connection needs out.
+//! Splits a URL into the parts that a connection needs.
 
 use base64::Engine as _;
 use http::Uri;

@@ -1,4 +1,4 @@
-//! A request in, the head of its response and a body to read out. No redirects, no retries, no cookies:
+//! Sends one HTTP request, and gives the head of its response and a body to read. No redirects, no retries, no cookies:
 //! what the server says is what we see.
 
 use std::io;

@@ -1,4 +1,4 @@
-//! One HTTP request in, what came of it out: head, messages, end. Each exchange runs as a task of its own
+//! Carries out one HTTP request and reports its head, its messages and its end. Each exchange runs as a task of its own
 //! and reports through a bounded queue, so that a server can neither flood us nor hold up another exchange.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A request in, the `Mcp-*` headers that the 2026-07-28 version wants beside it out.
+//! Makes the `Mcp-*` headers that the 2026-07-28 version wants beside a request.
 
 use std::collections::BTreeMap;
 

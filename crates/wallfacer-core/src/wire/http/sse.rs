@@ -1,4 +1,4 @@
-//! Bytes of an event stream in, events out. Ours, because a library would drop what is malformed.
+//! Parses the bytes of an event stream. Ours, because a library would drop what is malformed.
 
 use bytes::{Bytes, BytesMut};
 

@@ -1,4 +1,4 @@
-//! Who is asking, by the rules of the era that a request belongs to, and who answers.
+//! Reads who is asking, by the rules of the era that a request belongs to, and says who answers.
 
 use crate::message::{self, Failure};
 use crate::options::Era;

@@ -1,4 +1,4 @@
-//! Arguments in, one MCP server out: correct, or wrong in the one way that its mode names.
+//! Runs one MCP server: correct, or wrong in the one way that its mode names.
 
 mod answer;
 mod asking;

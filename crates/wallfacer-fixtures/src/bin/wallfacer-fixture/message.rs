@@ -1,4 +1,4 @@
-//! Ids, results and failures in, JSON-RPC 2.0 messages out.
+//! Builds JSON-RPC 2.0 messages.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! One request in, the result or refusal of its method out.
+//! Answers one request with the result of its method, or refuses it.
 
 use crate::message::Failure;
 use crate::request::Request;

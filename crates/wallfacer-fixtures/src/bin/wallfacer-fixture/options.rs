@@ -1,4 +1,4 @@
-//! Arguments as typed in, options as meant out.
+//! Parses the command line.
 
 use std::time::Duration;
 

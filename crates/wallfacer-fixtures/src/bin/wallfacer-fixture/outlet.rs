@@ -1,4 +1,4 @@
-//! Messages in, bytes on the way to one client out.
+//! Where the messages for one client are written to.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The bytes of one message in, its answer on the outlet out. The same for every transport.
+//! Answers one message. The same for every transport.
 
 use crate::answer::Answer;
 use crate::message::{self, Failure};

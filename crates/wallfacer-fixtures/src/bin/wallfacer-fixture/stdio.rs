@@ -1,4 +1,4 @@
-//! Lines of standard input in, lines of standard output out.
+//! Serves over standard input and output, one message a line.
 
 use crate::outlet::Outlet;
 use crate::server::Server;

@@ -1,4 +1,4 @@
-//! A schema of ours and a value of the client's in, the first thing wrong with the value out.
+//! Finds the first thing wrong with a client's value by one of our own schemas.
 //!
 //! It knows the keywords that the schemas of this server use, and no others.
 

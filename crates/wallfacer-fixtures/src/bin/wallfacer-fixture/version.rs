@@ -1,4 +1,4 @@
-//! A date as written on the wire in, the protocol version it names out.
+//! The protocol versions, and the date by which each is named on the wire.
 
 /// The published protocol versions, oldest first, so that "since 2025-06-18" is a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! A secret file in, whether it is some program's business to read it out: clients read the files that are made for them.
+//! Decides whether a program may well have read a secret file: clients read the files that are made for them.
 
 use std::path::Path;
 

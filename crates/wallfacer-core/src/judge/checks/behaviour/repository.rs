@@ -1,4 +1,5 @@
-//! A changed file in, out whether git changed it only to look: `git status` writes the times of files into its index.
+//! Tells whether git changed a file only because somebody looked: `git status` writes the times of files into its
+//! index.
 
 use std::path::Path;
 

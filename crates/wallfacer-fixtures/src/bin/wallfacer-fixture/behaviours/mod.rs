@@ -1,4 +1,4 @@
-//! The name of a behaviour in, the small server out that does it.
+//! Finds the small server that shows a behaviour, by its name.
 
 mod claims;
 pub mod deeds;

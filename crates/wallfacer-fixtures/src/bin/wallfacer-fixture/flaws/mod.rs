@@ -1,5 +1,5 @@
-//! The name of a mode in, the one behaviour that it changes out. Each file is one place where the correct server
-//! asks whether something is to be done differently there; the table of the library says what comes of it.
+//! Changes the one behaviour that a mode names. Each file is one place where the correct server asks whether something
+//! is to be done differently there; the table of the library says what comes of it.
 
 pub mod claims;
 pub mod http;

@@ -1,4 +1,4 @@
-//! A reply in, bytes out that no JSON library would write.
+//! Writes a reply with bytes that no JSON library would write.
 
 use serde_json::Value;
 

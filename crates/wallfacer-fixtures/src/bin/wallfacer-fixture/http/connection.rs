@@ -1,4 +1,4 @@
-//! Statuses, headers and bodies in, HTTP/1.1 on one TCP connection out.
+//! Writes HTTP/1.1 responses on one TCP connection.
 
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! A message in, one server-sent event out.
+//! Writes a message as one server-sent event.
 
 /// The message may hold line breaks, since flawed modes send what they like.
 pub fn event(kind: Option<&str>, id: Option<&str>, message: &[u8]) -> Vec<u8> {

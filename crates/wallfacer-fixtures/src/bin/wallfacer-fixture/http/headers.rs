@@ -1,4 +1,4 @@
-//! The headers of a request and the message in its body in, the first contradiction between them out.
+//! Checks that the headers of a request do not contradict the message in its body.
 
 use super::incoming::Incoming;
 use crate::message::{self, Failure};

@@ -1,4 +1,4 @@
-//! The bytes of a connection in, one HTTP request out.
+//! Reads one HTTP request from a connection.
 
 use super::connection::Connection;
 use std::io::{self, BufRead, Read as _};

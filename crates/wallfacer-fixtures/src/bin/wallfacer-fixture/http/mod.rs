@@ -1,4 +1,4 @@
-//! Connections in, answers of the MCP server out. Hand-written, so that flawed modes can send any bytes.
+//! Serves MCP over HTTP. Hand-written, so that flawed modes can send any bytes.
 
 pub mod connection;
 mod event;

@@ -1,4 +1,4 @@
-//! What belongs to one POSTed message in; a JSON body or an event stream out, whichever fits.
+//! Answers one POSTed message with a JSON body or an event stream, whichever fits.
 //!
 //! A reply alone is a JSON body. Whatever comes before it, a notification or a request of ours, opens a stream.
 

@@ -1,4 +1,4 @@
-//! The name of an injection in, the small server out that lets it in. One file for each sort.
+//! Finds the small server that an injection works on, by its name. One file for each sort.
 
 mod behind;
 mod costs;

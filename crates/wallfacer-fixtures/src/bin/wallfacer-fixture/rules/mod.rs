@@ -1,5 +1,5 @@
-//! The name of a server of the table of rules in, the server out: it breaks the rules that the table names, and its twin
-//! keeps them. What a single answer shows is played as it is written in a file.
+//! Finds the server that breaks the rules which the table names for it; its twin keeps them. What a single answer shows
+//! is played as it is written in a file.
 
 mod answers;
 mod diary;

@@ -1,5 +1,5 @@
-//! A file in, the server out that is written there: its tools as they are listed, and the answers to one call after the
-//! other, of which the last is given for ever.
+//! Plays the server that a file describes: its tools as they are listed, and the answers to one call after the other,
+//! of which the last is given for ever.
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! The name of a flaw in, the small server out that has it. One file for each kind, one function for each flaw.
+//! Finds the small server that has a flaw, by the flaw's name. One file for each kind, one function for each flaw.
 
 mod changes;
 mod crash;

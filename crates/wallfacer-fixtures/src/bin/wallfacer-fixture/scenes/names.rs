@@ -1,4 +1,4 @@
-//! Names as the server knows them in, names as clients see them out, and back.
+//! Shows clients other names than the server uses itself, and translates theirs back.
 
 use serde_json::{Map, Value};
 use wallfacer_fixtures::Renaming;

@@ -1,4 +1,4 @@
-//! One request in, the answer of the small server that is played out.
+//! Answers requests as the small server that is played.
 
 use super::names::Names;
 use super::offers::Offers;

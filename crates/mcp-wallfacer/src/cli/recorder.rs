@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::findings::{Baseline, Finding, FindingId, Redaction};
+use wallfacer_core::report::Report;
 use wallfacer_core::stop::Reason;
 use wallfacer_core::summary::{NotTested, Run};
 use wallfacer_core::target::{Settings, Severity, Shown};
@@ -22,7 +23,7 @@ use crate::interruption::{LastWords, Watch};
 const BUSY: Duration = Duration::from_millis(300);
 
 /// The listener of a session that stores what it hears of.
-pub struct Keeping {
+pub struct RunRecorder {
     store: Arc<Store>,
     settings: Settings,
     heard: Arc<Mutex<Heard>>,
@@ -41,7 +42,7 @@ struct Heard {
 }
 
 /// What a report needs that the session does not say.
-pub struct Frame {
+pub struct ReportContext {
     pub command: &'static str,
     pub started: String,
     pub seed: u64,
@@ -53,18 +54,18 @@ pub struct Frame {
     pub redaction: Redaction,
 }
 
-impl Keeping {
+impl RunRecorder {
     /// Begins to listen, and to be able to report what was heard.
     pub fn begin(
         store: &Arc<Store>,
         settings: &Settings,
         listeners: Listeners,
-        frame: Frame,
+        context: ReportContext,
         watch: &Watch,
-    ) -> Keeping {
+    ) -> RunRecorder {
         let heard = Arc::new(Mutex::new(Heard { listeners: Some(listeners), ..Heard::default() }));
-        watch.begin(last_words(frame, heard.clone(), store.clone(), watch.clone()));
-        Keeping { store: store.clone(), settings: settings.clone(), heard }
+        watch.begin(last_words(context, heard.clone(), store.clone(), watch.clone()));
+        RunRecorder { store: store.clone(), settings: settings.clone(), heard }
     }
 
     /// The session is done.
@@ -79,7 +80,7 @@ impl Keeping {
     }
 }
 
-impl Listener for Keeping {
+impl Listener for RunRecorder {
     fn hear(&mut self, event: &Event<'_>) {
         let mut heard = self.heard();
         if let Event::FindingMade { finding, replaces, .. } = event {
@@ -117,16 +118,21 @@ impl Heard {
     }
 }
 
-fn last_words(frame: Frame, heard: Arc<Mutex<Heard>>, store: Arc<Store>, watch: Watch) -> LastWords {
+fn last_words(
+    context: ReportContext,
+    heard: Arc<Mutex<Heard>>,
+    store: Arc<Store>,
+    watch: Watch,
+) -> LastWords {
     Box::new(move |reason| {
         let Some(mut heard) = patiently(&heard) else { return Err(watch.broken_off()) };
         heard.listeners.take().into_iter().for_each(Listeners::finish);
         let (Some(target), Some(server)) = (heard.target.take(), heard.server.take()) else {
-            return Err(watch.broken_off().redacted(&frame.redaction));
+            return Err(watch.broken_off().redacted(&context.redaction));
         };
-        let mut run = Run::empty(frame.command, frame.started.clone(), target, server);
+        let mut run = Run::empty(context.command, context.started.clone(), target, server);
         run.took = watch.elapsed();
-        (run.seed, run.budget) = (frame.seed, frame.budget);
+        (run.seed, run.budget) = (context.seed, context.budget);
         run.summary.calls = heard.calls;
         let (findings, flaky) =
             std::mem::take(&mut heard.findings).into_iter().partition(|finding| finding.reproduced.always());
@@ -141,11 +147,15 @@ fn last_words(frame: Frame, heard: Arc<Mutex<Heard>>, store: Arc<Store>, watch: 
             run.not_tested.push(NotTested { what: "the rest of the plan".to_owned(), why });
         }
         tell_ending(&mut run, reason, &store);
-        if let Some(baseline) = &frame.baseline {
+        if let Some(baseline) = &context.baseline {
             run.hold_against(baseline);
             run.stale.clear();
         }
-        conclude(&run, frame.threshold, frame.source.clone(), &frame.output, &frame.redaction)
+        conclude(
+            &Report::new(&run, context.threshold, context.source.clone()),
+            &context.output,
+            &context.redaction,
+        )
     })
 }
 

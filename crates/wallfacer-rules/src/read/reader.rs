@@ -1,4 +1,4 @@
-//! Where a file is read: its text, its version, what is compiled so far, and what was found wrong.
+//! Reads typed values of a rule file, compiles patterns and paths on the way, and collects everything that is wrong.
 
 use super::quote;
 use crate::library::Library;
@@ -20,7 +20,7 @@ pub(crate) const LATEST: u32 = 4;
 const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Debug)]
-pub(crate) struct Desk<'a> {
+pub(crate) struct Reader<'a> {
     pub(crate) source: Arc<Source>,
     pub(crate) version: u32,
     pub(crate) library: &'a mut Library,
@@ -45,7 +45,7 @@ impl Around {
     }
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Reader<'a> {
     pub(crate) fn new(source: Arc<Source>, version: u32, library: &'a mut Library) -> Self {
         Self { source, version, library, problems: Vec::new(), warnings: Vec::new() }
     }

@@ -1,5 +1,5 @@
-//! The text of a file in, the same text out with `{{` and `}}` of placeholders veiled from YAML,
-//! to which a brace without quotes begins a map. Nothing moves: every character stays at its byte.
+//! Hides `{{` and `}}` of placeholders from the YAML parser, to which a brace without quotes begins a map. Nothing
+//! moves: every character stays at its byte.
 
 use crate::text;
 use std::borrow::Cow;
@@ -8,40 +8,40 @@ use std::borrow::Cow;
 const UNUSED: std::ops::RangeInclusive<char> = '\u{07b2}'..='\u{07bf}';
 
 #[derive(Debug)]
-pub(super) struct Veil {
+pub(super) struct Masked {
     pub(super) text: String,
     open: char,
     close: char,
 }
 
-impl Veil {
-    /// `None` if the text uses what is used by nobody.
-    pub(super) fn over(text: &str) -> Option<Self> {
+impl Masked {
+    /// `None` if the text itself uses all the characters that could stand for braces.
+    pub(super) fn new(text: &str) -> Option<Self> {
         let mut free = UNUSED.filter(|letter| !text.contains(*letter));
         let (open, close) = (free.next()?, free.next()?);
-        let mut veiled = String::with_capacity(text.len());
+        let mut masked = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(start) = rest.find("{{") {
             let (before, braces) = rest.split_at(start);
-            veiled.push_str(before);
+            masked.push_str(before);
             if let Some(after) = braces.strip_prefix("{{{{") {
-                veiled.push_str("{{{{");
+                masked.push_str("{{{{");
                 rest = after;
             } else if let Some(inner) = text::placeholder(&braces[2..]) {
-                veiled.push(open);
-                veiled.push_str(inner);
-                veiled.push(close);
+                masked.push(open);
+                masked.push_str(inner);
+                masked.push(close);
                 rest = &braces[inner.len() + 4..];
             } else {
-                veiled.push('{');
+                masked.push('{');
                 rest = &braces[1..];
             }
         }
-        veiled.push_str(rest);
-        Some(Self { text: veiled, open, close })
+        masked.push_str(rest);
+        Some(Self { text: masked, open, close })
     }
 
-    pub(super) fn lift<'a>(&self, word: &'a str) -> Cow<'a, str> {
+    pub(super) fn unmask<'a>(&self, word: &'a str) -> Cow<'a, str> {
         if word.contains(self.open) {
             Cow::Owned(word.replace(self.open, "{{").replace(self.close, "}}"))
         } else {
@@ -55,8 +55,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_placeholders_are_veiled_and_nothing_moves() {
-        for (text, veiled) in [
+    fn only_placeholders_are_masked_and_nothing_moves() {
+        for (text, expected) in [
             ("tool: {{a}}.x", "tool: \u{7b2}a\u{7b3}.x"),
             ("{ b: {{a}}}", "{ b: \u{7b2}a\u{7b3}}"),
             ("'{{{{a}}'", "'{{{{a}}'"),
@@ -65,17 +65,17 @@ mod tests {
             ("{a: {b: {}}} {{", "{a: {b: {}}} {{"),
             ("{{open", "{{open"),
         ] {
-            let veil = Veil::over(text).unwrap();
-            assert_eq!(veil.text, veiled);
-            assert_eq!(veil.text.len(), text.len());
-            assert_eq!(veil.lift(&veil.text), text);
+            let masked = Masked::new(text).unwrap();
+            assert_eq!(masked.text, expected);
+            assert_eq!(masked.text.len(), text.len());
+            assert_eq!(masked.unmask(&masked.text), text);
         }
     }
 
     #[test]
-    fn a_text_that_uses_the_veil_gets_another() {
-        let veil = Veil::over("\u{7b2}{{a}}").unwrap();
-        assert_eq!(veil.text, "\u{7b2}\u{7b3}a\u{7b4}");
-        assert!(Veil::over(&UNUSED.collect::<String>()).is_none());
+    fn a_text_that_uses_the_mask_gets_another() {
+        let masked = Masked::new("\u{7b2}{{a}}").unwrap();
+        assert_eq!(masked.text, "\u{7b2}\u{7b3}a\u{7b4}");
+        assert!(Masked::new(&UNUSED.collect::<String>()).is_none());
     }
 }

@@ -1,4 +1,5 @@
-//! A stored finding in, what it takes to try it once more out: its secrets put back, and a server that may be started.
+//! Prepares a stored finding to be tried once more: puts its secrets back, and asks before it starts a command that was
+//! not recorded here.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -16,7 +17,7 @@ use crate::exit::Failure;
 const MOST_SHOWN: usize = 4_096;
 
 /// Ready to be tried.
-pub struct Again {
+pub struct Rerun {
     /// With its secrets; never shown.
     pub finding: Finding,
     pub connector: Connector,
@@ -35,12 +36,12 @@ pub struct TrustArgs {
 }
 
 /// All that is needed, or why the finding cannot be tried.
-pub fn ready(
+pub fn prepare(
     finding: &Finding,
     target: &TargetArgs,
     trust: &TrustArgs,
     config: Option<&Path>,
-) -> Result<Result<Again, String>, Failure> {
+) -> Result<Result<Rerun, String>, Failure> {
     let chosen = match choose(finding, target, trust, config)? {
         Ok(chosen) => chosen,
         Err(why) => return Ok(Err(why)),
@@ -63,7 +64,7 @@ pub fn ready(
     if !missing.is_empty() {
         return Ok(Err(format!("a secret was taken out of its payload; set {}", missing.join(" and "))));
     }
-    Ok(Ok(Again {
+    Ok(Ok(Rerun {
         finding,
         redaction,
         destructive: chosen.settings.destructive,
