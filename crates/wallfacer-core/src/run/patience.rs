@@ -9,6 +9,8 @@ use crate::target::Timeouts;
 /// Most servers answer in milliseconds, so that others do not wait longer than this for one that does not. Nothing is
 /// held against it: it is asked again, alone, with all of its time.
 const BRIEF: Duration = Duration::from_secs(1);
+/// What smaller cases of a hang are given: the smallest is given all of its time.
+const GLIMPSE: Duration = Duration::from_millis(400);
 /// What is enough to see that a smaller call is quicker.
 const GLANCE: Duration = Duration::from_secs(2);
 
@@ -31,6 +33,11 @@ impl Patience {
     /// So little that nobody else waits long; what is not answered by then is asked again, alone.
     pub fn brief(&self) -> Patience {
         Patience { hurry: Some(BRIEF.min(self.timeouts.call)), ..self.clone() }
+    }
+
+    /// Just enough to tell a call that is answered at once from one that was proven to hang.
+    pub fn glimpse(&self) -> Patience {
+        Patience { hurry: Some(GLIMPSE.min(self.timeouts.call)), ..self.clone() }
     }
 
     /// Whether less time is given than the limits allow.

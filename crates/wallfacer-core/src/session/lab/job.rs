@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::one_by_one::Tried;
-use super::settle::Settled;
 use super::together::Part;
 use crate::catalogue::Catalogue;
 use crate::judge::Context;
@@ -47,8 +46,8 @@ pub enum Work {
     Together(Together),
     /// One call at a time on a server.
     OneByOne { cases: Vec<Case>, patient: bool },
-    /// One call that was not answered at once, alone on fresh servers, with all of its time.
-    Settle(Box<Case>),
+    /// One case alone on a fresh server; briefly, or with all of its time.
+    Alone { case: Box<Case>, brief: bool },
     /// Says goodbye to the server that is at work, and sees what it does then.
     Part,
 }
@@ -75,7 +74,7 @@ pub enum Pace {
     Brisk,
     /// The calls are known to take long: each has all of its time, and its silence says nothing.
     Patient,
-    /// The calls are suspected of not being answered: each has all of its time, alone, and a few silences are enough.
+    /// The calls are known not to be answered now and then: one is made at a time, and a few silences are enough.
     Wary,
 }
 
@@ -86,7 +85,6 @@ pub enum Done {
     Listed(Box<Catalogue>),
     Together(Part),
     OneByOne(Vec<Tried>),
-    Settled(Box<Settled>),
     /// The files that were changed, and the processes that stayed, where there was a server.
     Parted(Option<Box<crate::wire::Farewell>>),
 }

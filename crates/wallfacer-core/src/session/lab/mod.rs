@@ -8,7 +8,6 @@ mod novelty;
 mod one_by_one;
 mod pair;
 mod sequence;
-mod settle;
 mod teaching;
 mod together;
 
@@ -26,7 +25,6 @@ pub use idle::Crew;
 pub use job::{Done, Job, Pace, Started, Together, Work, World};
 pub use one_by_one::Tried;
 pub use pair::{Both, Pair};
-pub use settle::Settled;
 pub use teaching::{refusal, teach};
 pub use together::{Aside, Asked, Judged, Part, shard_size};
 
@@ -112,10 +110,6 @@ impl Lab {
         self.worlds.get(&world).unwrap_or(&self.worlds[&World::Plain])
     }
 
-    pub fn patience(&self) -> &Patience {
-        &self.patience
-    }
-
     pub fn stop(&self) -> &Stop {
         &self.stop
     }
@@ -146,7 +140,7 @@ impl Lab {
         if !self.parallel {
             self.idle.rest_others(job.world);
         }
-        let fresh = matches!(job.work, Work::Start | Work::List | Work::Settle(_));
+        let fresh = matches!(job.work, Work::Start | Work::List | Work::Alone { .. });
         let kept = if fresh { None } else { self.idle.take(job.world) };
         let mut crew = kept.unwrap_or_else(|| Crew::new(self.runner(job.world), &self.stop));
         let before = crew.runner.lives;
@@ -188,9 +182,8 @@ impl Lab {
             Work::OneByOne { cases, patient } => {
                 Done::OneByOne(one_by_one::perform(cases, patient, crew, context, until)?)
             }
-            Work::Settle(case) => {
-                let settled = settle::perform(self, job.world, &case, crew)?;
-                Done::Settled(Box::new(settled))
+            Work::Alone { case, brief } => {
+                Done::OneByOne(one_by_one::perform(vec![*case], !brief, crew, context, until)?)
             }
             Work::Part => Done::Parted(runtime.block_on(stop.unless(runner.part()))?.map(Box::new)),
         })
@@ -203,7 +196,7 @@ impl Lab {
                 (together.goes_on || self.keeps_servers) && part.is_clean()
             }
             // What the next calls do is held against what this one did by itself.
-            (_, Done::Started(_) | Done::OneByOne(_)) => true,
+            (Work::Start | Work::OneByOne { .. }, _) => true,
             _ => false,
         }
     }

@@ -26,8 +26,8 @@ const LARGE_SHARD: usize = 800;
 const SHARDS: usize = 8;
 /// Deaths of the server on one subject, within one part, after which its other cases are left out.
 const MAX_DEATHS: usize = 6;
-/// The same for silences, which cost a whole time limit each.
-const MAX_SILENCES: usize = 1;
+/// The same for silences of a subject that is known for them.
+const MAX_SILENCES: usize = 2;
 
 /// Replies of one subject that are learned from, within one part; after these few are news.
 const MAX_LEARNED: usize = 24;
@@ -218,7 +218,8 @@ impl Foreman for Collector<'_> {
         }
         let cases = &self.together.cases;
         let is_aside = |aside: &Aside| cases[aside.index].subject == case.subject;
-        if case.subject != Subject::Server && self.aside.iter().any(is_aside) {
+        let wary = self.together.pace == Pace::Wary;
+        if !wary && case.subject != Subject::Server && self.aside.iter().any(is_aside) {
             self.parked.insert(index);
             return false;
         }
@@ -227,10 +228,12 @@ impl Foreman for Collector<'_> {
     }
 
     fn is_patient(&self) -> bool {
-        self.together.pace != Pace::Brisk
+        self.together.pace == Pace::Patient
     }
 
     fn set_aside(&mut self, index: usize, company: Vec<usize>) {
+        let tally = self.trouble.entry(self.together.cases[index].subject.clone()).or_default();
+        tally.count(Some(Trouble::Silence));
         self.aside.push(Aside { index, company });
     }
 
@@ -303,11 +306,6 @@ impl Judged {
             sight,
             twins,
         }
-    }
-
-    /// Whether the server went away.
-    pub fn is_death(&self) -> bool {
-        self.trouble == Some(Trouble::Death)
     }
 }
 

@@ -315,7 +315,7 @@ fn keep(book: &mut Book, case: Case, charge: Charge, reproduced: Reproduced, lis
         context: book.context.clone(),
         interest: Interest::ANSWERS,
         number: (0, 0),
-        proven_silent: false,
+
         alone: true,
         raised: std::time::Instant::now(),
     };

@@ -61,7 +61,7 @@ impl Listing {
                 context: self.seen.context.clone(),
                 interest: self.seen.interest,
                 number: (notebook.probe, 0),
-                proven_silent: false,
+
                 alone: true,
                 raised: std::time::Instant::now(),
             };

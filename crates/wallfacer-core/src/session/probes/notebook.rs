@@ -58,7 +58,7 @@ impl Notebook {
     }
 
     /// Holds something against the server, to be proven.
-    pub fn suspect(&mut self, seen: &Seen, case: &Case, charge: Charge, before: Vec<Step>, silent: bool) {
+    pub fn suspect(&mut self, seen: &Seen, case: &Case, charge: Charge, before: Vec<Step>) {
         self.prover.suspect(Suspicion {
             case: case.clone(),
             charge,
@@ -67,7 +67,6 @@ impl Notebook {
             context: seen.context.clone(),
             interest: seen.interest,
             number: (self.probe, 0),
-            proven_silent: silent,
             alone: false,
             raised: std::time::Instant::now(),
         });

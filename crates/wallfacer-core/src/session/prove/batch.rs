@@ -45,7 +45,7 @@ pub(super) async fn prove(
         let [charge, _] = charges[..] else {
             confirmed.push(match proof.suspicions.len() {
                 1 => {
-                    let mut inquiry = proof.inquiry(suspicion, runner, None);
+                    let mut inquiry = proof.inquiry(suspicion, runner, &mut []);
                     inquiry.look_into(suspicion).await?
                 }
                 _ if is_over(proof) => Confirmed::OutOfTime,

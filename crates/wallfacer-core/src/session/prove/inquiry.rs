@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use wallfacer_schema::Schema;
 
 use super::extreme::{DEEP, Extreme, LARGE, depth, params_size};
+use super::hang;
 use super::narrow::Narrow;
 use super::suspicion::Suspicion;
 use crate::catalogue::Tool;
@@ -33,6 +34,8 @@ pub enum Confirmed {
     Another(Box<Charge>),
     /// It did not happen again.
     Never,
+    /// It was answered after all, within its time.
+    Works,
     /// It did not show among others each time, and is to be looked into alone.
     Alone,
     /// The time was up before anything could be said.
@@ -42,8 +45,8 @@ pub enum Confirmed {
 /// Looks into suspicions, one at a time, alone on fresh servers.
 pub struct Inquiry<'a> {
     pub runner: &'a mut Runner,
-    /// For a second server at the same time, where two do not meet.
-    pub second: Option<&'a mut Runner>,
+    /// For further servers at the same time, where they do not meet.
+    pub others: &'a mut [Runner],
     pub context: &'a Context,
     pub server: Option<&'a str>,
     /// The tool that the case calls, where it is listed.
@@ -77,15 +80,15 @@ impl Inquiry<'_> {
         if let Some(known) = self.of_any_such_request(case, charge).await? {
             return Ok(known);
         }
-        let hang = matches!(charge.kind, Kind::Hang { .. });
+        let hang = charge.kind.is_hang();
+        if hang && self.others.len() >= hang::AT_ONCE && case.single_call().is_some() {
+            return self.look_into_hang(case, charge).await;
+        }
         if hang && let Some(slow) = self.is_slow(case).await? {
             return Ok(slow);
         }
         // Half a proof is none, and would cost the time of another.
-        if hang
-            && !suspicion.proven_silent
-            && self.is_over_in(self.runner.patience().stretched(STRETCH).plain())
-        {
+        if hang && self.is_over_in(self.runner.patience().stretched(STRETCH).plain()) {
             return Ok(Confirmed::OutOfTime);
         }
         let grown = with_more_calls(case, charge);
@@ -98,11 +101,7 @@ impl Inquiry<'_> {
             true => self.runner.patience().stretched(STRETCH),
             false => self.runner.patience().clone(),
         };
-        let tried = match hang && suspicion.proven_silent {
-            true => Tried::silent_each_time(charge),
-            false => self.try_often(case, &wanted, &patience, hang).await?,
-        };
-        let (reproduced, proven, another) = match tried {
+        let (reproduced, proven, another) = match self.try_often(case, &wanted, &patience, hang).await? {
             Tried::OutOfTime => return Ok(Confirmed::OutOfTime),
             Tried::Done { reproduced, proven, another } => (reproduced, proven, another),
         };
@@ -161,7 +160,7 @@ impl Inquiry<'_> {
         let (server, context) = (self.server, self.context);
         self.runner.rest().await;
         let mut tries = Vec::new();
-        match &mut self.second {
+        match self.others.first_mut() {
             Some(second) => {
                 second.rest().await;
                 let one = tried(self.runner, case, wanted, patience, context, server);
@@ -302,7 +301,7 @@ impl Inquiry<'_> {
 }
 
 /// The charge that is wanted, and what is held against the server besides.
-async fn tried(
+pub(super) async fn tried(
     runner: &mut Runner,
     case: &Case,
     wanted: &FindingId,
@@ -327,16 +326,8 @@ enum Tried {
     },
 }
 
-impl Tried {
-    /// Fresh servers were silent each time already.
-    fn silent_each_time(charge: &Charge) -> Tried {
-        let reproduced = Reproduced { k: TRIES, n: TRIES };
-        Tried::Done { reproduced, proven: Some(Box::new(charge.clone())), another: None }
-    }
-}
-
 /// The first of the gravest.
-fn gravest(charges: Vec<Charge>) -> Option<Charge> {
+pub(super) fn gravest(charges: Vec<Charge>) -> Option<Charge> {
     charges.into_iter().min_by_key(|charge| Reverse(charge.kind.default_severity()))
 }
 
@@ -349,6 +340,6 @@ fn with_more_calls(case: &Case, charge: &Charge) -> Option<Case> {
     Some(more)
 }
 
-fn seconds(patience: &Patience) -> String {
+pub(super) fn seconds(patience: &Patience) -> String {
     format!("{}s", patience.plain().as_secs_f64())
 }

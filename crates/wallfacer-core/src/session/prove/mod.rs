@@ -4,6 +4,7 @@
 mod batch;
 mod constraint;
 mod extreme;
+mod hang;
 mod inquiry;
 mod learned;
 mod narrow;
@@ -35,6 +36,7 @@ use crate::event::{Event, Listener};
 use crate::findings::{Cause, Finding, FindingId, Kind, Origin, Repro, Reproduced, ServerName, merge};
 use crate::judge::Charge;
 use crate::plan::{Case, Intent, Lesson, Subject};
+use crate::run::Runner;
 use crate::summary::Note;
 use crate::target::{Era, Severity};
 use crate::wire::Server;
@@ -44,6 +46,9 @@ const MAX_BATCH: usize = 24;
 /// So many wait for no others to share their servers with, and none waits longer than this.
 const FULL_BATCH: usize = 8;
 const MOST_WAITING: Duration = Duration::from_secs(2);
+
+/// Servers beside the first that one proof may ask at the same time.
+const MOST_AT_ONCE: usize = 3;
 
 /// What is suspected of one server, and what is proven.
 pub struct Prover {
@@ -237,7 +242,7 @@ impl Prover {
             match confirmed {
                 Confirmed::Another(charge) if suspicion.interest.wants(&charge) => {
                     let before = Vec::new();
-                    self.suspect(Suspicion { charge: *charge, proven_silent: false, before, ..suspicion });
+                    self.suspect(Suspicion { charge: *charge, before, ..suspicion });
                 }
                 Confirmed::Alone => self.suspicions.put_back(Suspicion { alone: true, ..suspicion }),
                 confirmed => self.take_one(confirmed, suspicion, listener),
@@ -279,6 +284,7 @@ impl Prover {
             Confirmed::Slow(text) => self.note(Note { tool: name, text }),
             // More calls were made to see whether it goes on, and it does not.
             Confirmed::Never if charge.kind == Kind::ResourceGrowth => {}
+            Confirmed::Works => {}
             Confirmed::Never | Confirmed::Another(_) => {
                 let text = format!("seen once, never again: {}", charge.message);
                 self.note(Note { tool: name, text });
@@ -363,36 +369,38 @@ impl Proof {
         let runtime = runtime.expect("a thread that just started can wait");
         let mut runner = lab.runner(world);
         runner.repeat_until(self.until);
-        let mut second = lab.is_parallel().then(|| lab.runner(world));
+        let others = if lab.is_parallel() { MOST_AT_ONCE } else { 0 };
+        let mut others: Vec<Runner> = (0..others).map(|_| lab.runner(world)).collect();
         let looked = runtime.block_on(lab.stop().unless(async {
             match &self.suspicions[..] {
                 [one] if !one.shares_servers() => {
-                    Ok(vec![self.inquiry(one, &mut runner, second.as_mut()).look_into(one).await?])
+                    let mut inquiry = self.inquiry(one, &mut runner, &mut others);
+                    Ok(vec![Box::pin(inquiry.look_into(one)).await?])
                 }
-                _ => batch::prove(self, &mut runner, second.as_mut()).await,
+                _ => batch::prove(self, &mut runner, others.first_mut()).await,
             }
         }));
         let _or_their_keepers = runtime.block_on(lab.stop().unless(async {
             runner.rest().await;
-            if let Some(second) = &mut second {
-                second.rest().await;
+            for other in &mut others {
+                other.rest().await;
             }
         }));
-        lab.add_lives(runner.lives + second.map_or(0, |second| second.lives));
+        lab.add_lives(runner.lives + others.iter().map(|other| other.lives).sum::<u64>());
         Ok(looked??)
     }
 
     fn inquiry<'a>(
         &'a self,
         suspicion: &'a Suspicion,
-        runner: &'a mut crate::run::Runner,
-        second: Option<&'a mut crate::run::Runner>,
+        runner: &'a mut Runner,
+        others: &'a mut [Runner],
     ) -> Inquiry<'a> {
         let name = suspicion.case.subject.tool();
         let tools = &self.catalogue.tools.entries;
         Inquiry {
             runner,
-            second,
+            others,
             context: &suspicion.context,
             server: self.server.as_deref(),
             tool: tools.iter().find(|tool| Some(tool.name.as_str()) == name),

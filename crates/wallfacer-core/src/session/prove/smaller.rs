@@ -66,7 +66,7 @@ impl Inquiry<'_> {
     ) -> Result<Case, ConnectError> {
         // What is silent was proven to be so for long; in smaller ones a brief look is enough to go on.
         let whole = self.runner.patience().clone();
-        let glance = if hang { whole.brief() } else { whole.clone() };
+        let glance = if hang { whole.glimpse() } else { whole.clone() };
         let Some(arguments) = case.arguments() else { return Ok(case.clone()) };
         let until = self.minimising_until();
         let constraint =

@@ -50,8 +50,6 @@ pub struct Suspicion {
     pub interest: Interest,
     /// The test that raised it, and the place among what it raised.
     pub number: (usize, u64),
-    /// Whether two fresh servers were silent already, one of them for twice the time.
-    pub proven_silent: bool,
     /// Whether it did not show among others, and is looked into alone.
     pub alone: bool,
     pub raised: Instant,

@@ -180,7 +180,7 @@ impl<'a> Behave<'a> {
         }
         self.seen.context = Arc::new(context);
         let seen = self.seen.clone();
-        charges.into_iter().for_each(|charge| notebook.suspect(&seen, &case, charge, Vec::new(), false));
+        charges.into_iter().for_each(|charge| notebook.suspect(&seen, &case, charge, Vec::new()));
         self.stage = Stage::Tools;
     }
 
@@ -258,7 +258,7 @@ impl<'a> Behave<'a> {
         let before = if late { self.before.clone() } else { Vec::new() };
         let place = self.seen.clone();
         for charge in judgement.charges.clone() {
-            notebook.suspect(&place, case, charge, before.clone(), false);
+            notebook.suspect(&place, case, charge, before.clone());
         }
         if !own_server {
             self.before.extend(case.steps.iter().cloned());

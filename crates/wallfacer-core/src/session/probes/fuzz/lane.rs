@@ -18,8 +18,12 @@ pub struct Lane {
     pub first: VecDeque<(String, Vec<Case>)>,
     pub round: Option<Round>,
     pub pace: Pace,
-    /// Whether it is first to be found out whether its subject hangs or only takes long.
-    pub waits_for_proof: bool,
+    /// The call that was not answered at once, until it is known whether it is answered at all.
+    pub doubtful: Option<Case>,
+    /// Whether that is being found out.
+    pub looks: bool,
+    /// Cases that were not answered; they are tried again where the subject turns out to be only slow.
+    pub left: Vec<Case>,
     given_up: usize,
     /// Whether the calls that show whether anything grows are still to be made.
     pub grows: bool,
@@ -34,7 +38,9 @@ impl Lane {
             first: first.into(),
             round: None,
             pace: Pace::Brisk,
-            waits_for_proof: false,
+            doubtful: None,
+            looks: false,
+            left: Vec::new(),
             given_up: 0,
             grows: false,
             is_over: false,
@@ -42,26 +48,19 @@ impl Lane {
     }
 
     /// A lane for one subject, which begins with the cases that were left out elsewhere.
-    pub fn of(
-        subject: &Subject,
-        planner: Option<Planner>,
-        phase: &str,
-        parked: Vec<Case>,
-        pace: Pace,
-    ) -> Lane {
+    pub fn of(subject: &Subject, planner: Option<Planner>, phase: &str, parked: Vec<Case>) -> Lane {
         let mut lane = Lane::new(planner, vec![(phase.to_owned(), parked)]);
         lane.own = Some(subject.clone());
-        lane.pace = pace;
         lane
     }
 
     pub fn is_done(&self) -> bool {
-        self.is_over && self.round.is_none()
+        self.is_over && self.round.is_none() && self.doubtful.is_none() && !self.looks
     }
 
     /// Whether its next round can be made.
     pub fn is_free(&self) -> bool {
-        self.round.is_none() && !self.is_over && !self.waits_for_proof
+        self.round.is_none() && !self.is_over && self.doubtful.is_none() && !self.looks
     }
 
     /// The cases of the next round; none when it is done.

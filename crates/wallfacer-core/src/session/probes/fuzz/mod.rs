@@ -15,7 +15,7 @@ use crate::learn::Answers;
 use crate::observe::Answer;
 use crate::plan::{Case, Input, Options, Planner, Step, Subject, Teaching};
 use crate::session::agenda::Selection;
-use crate::session::lab::{Asked, Done, Job, Judged, Pace, Part, Settled, Together, Work, World};
+use crate::session::lab::{Asked, Done, Job, Judged, Pace, Part, Together, Tried, Work, World};
 use crate::session::options::{Feedback, FuzzOptions};
 use crate::session::prove::{Interest, Outcome};
 use crate::summary::NotTested;
@@ -155,7 +155,12 @@ impl Fuzz {
         let Lane { round, pace, .. } = &self.lanes[lane];
         let round = round.as_ref().expect("it was just asked what is next in it");
         let work = match next {
-            Next::Settle(index) => Work::Settle(Box::new(round.cases[index].clone())),
+            Next::Alone(index) => {
+                let case = round.cases[index].clone();
+                // Of a frame it must be seen how the server ends.
+                let brief = case.subject != Subject::Server;
+                Work::Alone { case: Box::new(case), brief }
+            }
             Next::Part(places) => {
                 let twins = places.iter().enumerate();
                 let twins = twins.filter_map(|(place, index)| Some((place, round.twins.get(index)?.clone())));
@@ -170,7 +175,7 @@ impl Fuzz {
                 })
             }
         };
-        let waits = matches!(work, Work::Settle(_)) || *pace != Pace::Brisk;
+        let waits = matches!(work, Work::Alone { .. }) || *pace != Pace::Brisk;
         Job { world: self.seen.world, context: self.seen.context.clone(), work, waits }
     }
 
@@ -186,11 +191,11 @@ impl Fuzz {
                 for charge in std::mem::take(&mut judged.charges) {
                     let fatal = charge.kind.is_fatal();
                     let before = if fatal { before(&round.cases, &places, place) } else { Vec::new() };
-                    notebook.suspect(&seen, &case, charge, before, false);
+                    notebook.suspect(&seen, &case, charge, before);
                 }
                 for (twin, judgement) in &mut judged.twins {
                     for charge in std::mem::take(&mut judgement.charges) {
-                        notebook.suspect(&seen, twin, charge, Vec::new(), false);
+                        notebook.suspect(&seen, twin, charge, Vec::new());
                     }
                 }
                 round.judged.insert(index, judged);
@@ -199,48 +204,67 @@ impl Fuzz {
         }
     }
 
-    /// Takes in what came of a call that had not been answered at once.
-    fn take_settled(&mut self, lane: usize, number: u64, settled: Settled, notebook: &mut Notebook) {
-        let (seen, learns) = (self.seen.clone(), self.answers.is_some());
+    /// Takes in what came of a call that had not been answered at once, and was made again alone.
+    fn take_alone(&mut self, lane: usize, number: u64, tried: &Tried, notebook: &mut Notebook) {
         let Some(round) = &mut self.lanes[lane].round else { return };
-        let Some((index, company)) = round.take_settled(number) else { return };
-        let twins = round.twins.get(&index).map(Vec::as_slice).unwrap_or_default();
-        let asked = Asked { teaches: true, learns, tells_kinds: self.tells_kinds, twins };
-        let mut judged = Judged::of(&settled.case, &settled.recording, &seen.context, &asked);
-        let subject = settled.case.subject.clone();
-        let silent = settled.is_silent();
-        let answered_late = silent && settled.silent_again == Some(false);
-        if answered_late {
-            let limit = settled.took().as_secs_f64();
-            notebook.note(subject.name(), format!("an answer took more than {limit:.0}s"));
+        let Some((index, company)) = round.take_alone(number) else { return };
+        if tried.aside {
+            round.apart.insert(tried.case.subject.clone(), index);
+            self.suspect_all(tried, notebook);
+            return;
         }
-        match () {
-            () if silent && !answered_late => drop(round.silent.insert(subject.clone())),
-            () if answered_late || settled.took() >= SLOW => drop(round.slow.insert(subject.clone())),
-            () if !company.is_empty() && !judged.is_death() => {
-                tell_unexplained(&round.cases, company.into_iter().chain([index]), "fell silent", notebook);
-            }
-            () => {}
-        }
-        for charge in std::mem::take(&mut judged.charges) {
-            if charge.kind.is_hang() && answered_late {
-                continue;
-            }
-            let sure = charge.kind.is_hang() && settled.silent_again == Some(true);
-            notebook.suspect(&seen, &settled.case, charge, Vec::new(), sure);
-        }
-        for (twin, judgement) in &mut judged.twins {
-            for charge in std::mem::take(&mut judgement.charges) {
-                notebook.suspect(&seen, twin, charge, Vec::new(), false);
-            }
+        let judged = self.judge_alone(lane, index, tried, notebook);
+        let Some(round) = &mut self.lanes[lane].round else { return };
+        if !company.is_empty() && !tried.is_fatal() {
+            let together = company.into_iter().chain([index]);
+            tell_unexplained(&round.cases, together, "fell silent", notebook);
         }
         round.judged.insert(index, judged);
     }
 
+    fn judge_alone(&mut self, lane: usize, index: usize, tried: &Tried, notebook: &mut Notebook) -> Judged {
+        let twins = self.lanes[lane].round.as_ref().and_then(|round| round.twins.get(&index));
+        let twins: Vec<Case> = twins.cloned().unwrap_or_default();
+        let (learns, tells_kinds) = (self.answers.is_some(), self.tells_kinds);
+        let asked = Asked { teaches: true, learns, tells_kinds, twins: &twins };
+        let mut judged = Judged::of(&tried.case, &tried.recording, &self.seen.context, &asked);
+        let seen = self.seen.clone();
+        for charge in std::mem::take(&mut judged.charges) {
+            notebook.suspect(&seen, &tried.case, charge, Vec::new());
+        }
+        for (twin, judgement) in &mut judged.twins {
+            for charge in std::mem::take(&mut judgement.charges) {
+                notebook.suspect(&seen, twin, charge, Vec::new());
+            }
+        }
+        judged
+    }
+
+    fn suspect_all(&mut self, tried: &Tried, notebook: &mut Notebook) {
+        let seen = self.seen.clone();
+        for charge in tried.judgement.charges.clone() {
+            notebook.suspect(&seen, &tried.case, charge, Vec::new());
+        }
+    }
+
+    /// Takes in whether a call is answered at all: then its subject only takes long.
+    fn take_look(&mut self, lane: usize, tried: &Tried, notebook: &mut Notebook) {
+        let judged = self.judge_alone(lane, usize::MAX, tried, notebook);
+        let silent = tried.is_fatal();
+        self.take_case(lane, &tried.case, judged, notebook);
+        let own = &mut self.lanes[lane];
+        own.looks = false;
+        own.pace = if silent { Pace::Wary } else { Pace::Patient };
+        if !silent {
+            self.slow.insert(tried.case.subject.clone());
+        }
+    }
+
     /// Goes on with a lane whose job is back.
     fn advance(&mut self, lane: usize, notebook: &mut Notebook, listener: &mut dyn Listener) {
+        let known = self.lanes[lane].pace == Pace::Wary;
         let Some(round) = &mut self.lanes[lane].round else { return };
-        if !round.advance() {
+        if !round.advance(known) {
             return;
         }
         let Some(round) = self.lanes[lane].round.take() else { return };
@@ -264,8 +288,8 @@ impl Fuzz {
         }
         notebook.out_of_time |= !round.undone.is_empty();
         for (subject, left) in std::mem::take(&mut round.given_up) {
-            tell_given_up(&subject, left.len(), notebook);
             self.lanes[lane].give_up(&subject);
+            self.lanes[lane].left.extend(left.into_iter().map(|index| round.cases[index].clone()));
         }
         if self.lanes[lane].own.is_none() {
             self.set_apart(lane, &round);
@@ -280,25 +304,13 @@ impl Fuzz {
     }
 
     fn set_apart(&mut self, lane: usize, round: &Round) {
-        let apart = round.silent.iter().chain(&round.slow).chain(&round.deadly).cloned();
+        let apart = round.apart.keys().chain(&round.deadly).cloned();
         for subject in apart.filter(|subject| *subject != Subject::Server).collect::<BTreeSet<_>>() {
-            let (silent, slow) = (round.silent.contains(&subject), round.slow.contains(&subject));
             let parked = round.parked(&subject);
             let split = |planner: &mut Planner| subject.tool().map(|tool| planner.split_off(tool));
             let planner = self.lanes[lane].planner.as_mut().and_then(split);
-            if parked.is_empty() && planner.is_none() {
-                continue;
-            }
-            let pace = match () {
-                () if silent => Pace::Wary,
-                () if slow => Pace::Patient,
-                () => Pace::Brisk,
-            };
-            if slow {
-                self.slow.insert(subject.clone());
-            }
-            let mut own = Lane::of(&subject, planner, &round.phase, parked, pace);
-            own.waits_for_proof = silent;
+            let mut own = Lane::of(&subject, planner, &round.phase, parked);
+            own.doubtful = round.apart.get(&subject).map(|index| round.cases[*index].clone());
             self.lanes.push(own);
         }
     }
@@ -349,6 +361,19 @@ impl Fuzz {
         }
     }
 
+    /// Says how many cases of a subject were left out because of what it did.
+    fn tell_left(&mut self, notebook: &mut Notebook) {
+        let mut left: BTreeMap<Subject, usize> = BTreeMap::new();
+        for case in self.lanes.iter_mut().flat_map(|lane| std::mem::take(&mut lane.left)) {
+            *left.entry(case.subject).or_default() += 1;
+        }
+        for (subject, cases) in left {
+            let cases = if cases == 1 { "1 case was".to_owned() } else { format!("{cases} cases were") };
+            let text = format!("{cases} left out because it kept ending or silencing the server");
+            notebook.note(subject.name(), text);
+        }
+    }
+
     /// One good call of each tool, again and again, to see whether anything grows with them.
     fn growth_cases(&self) -> Vec<Case> {
         let quick = self.good.values().filter(|case| !self.slow.contains(&case.subject));
@@ -381,9 +406,6 @@ impl Fuzz {
     }
 }
 
-/// A tool that needs longer than this for a call has a lane of its own.
-const SLOW: std::time::Duration = std::time::Duration::from_secs(1);
-
 impl Probe for Fuzz {
     fn name(&self) -> &'static str {
         "fuzz"
@@ -415,6 +437,14 @@ impl Probe for Fuzz {
             }
             let computes = computes || self.lanes[lane].pace != Pace::Brisk;
             let number = self.next_job;
+            if let Some(case) = self.lanes[lane].doubtful.take() {
+                self.next_job += 1;
+                self.jobs.insert(number, lane);
+                self.lanes[lane].looks = true;
+                let Seen { world, context, .. } = self.seen.clone();
+                let work = Work::Alone { case: Box::new(case), brief: false };
+                return Some((number, Job { world, context, work, waits: true }));
+            }
             let next = self.lanes[lane].round.as_mut().and_then(|round| round.next(number, computes));
             if let Some(next) = next {
                 self.next_job += 1;
@@ -429,33 +459,30 @@ impl Probe for Fuzz {
         let Some(lane) = self.jobs.remove(&number) else { return };
         match done {
             Done::Together(part) => self.take_part(lane, number, part, notebook),
-            Done::Settled(settled) => self.take_settled(lane, number, *settled, notebook),
+            Done::OneByOne(tried) => {
+                let looks = self.lanes[lane].looks;
+                for tried in &tried {
+                    match looks {
+                        true => self.take_look(lane, tried, notebook),
+                        false => self.take_alone(lane, number, tried, notebook),
+                    }
+                }
+            }
             _ => {}
         }
         self.advance(lane, notebook, listener);
     }
 
-    fn hear(&mut self, outcome: &Outcome, notebook: &mut Notebook) {
+    fn hear(&mut self, outcome: &Outcome, _: &mut Notebook) {
         if !outcome.was_of_hang {
             return;
         }
         for lane in &mut self.lanes {
-            if !lane.waits_for_proof || lane.own.as_ref() != Some(&outcome.subject) {
-                continue;
-            }
-            lane.waits_for_proof = false;
-            match outcome.slow {
-                true => {
-                    lane.pace = Pace::Patient;
-                    self.slow.insert(outcome.subject.clone());
-                }
-                false => {
-                    let left: usize = lane.first.drain(..).map(|(_, cases)| cases.len()).sum();
-                    if left > 0 {
-                        tell_given_up(&outcome.subject, left, notebook);
-                        lane.give_up(&outcome.subject);
-                    }
-                }
+            if lane.own.as_ref() == Some(&outcome.subject) && outcome.slow && lane.pace != Pace::Patient {
+                lane.pace = Pace::Patient;
+                self.slow.insert(outcome.subject.clone());
+                let left = std::mem::take(&mut lane.left);
+                lane.append("slow calls", left);
             }
         }
     }
@@ -473,6 +500,7 @@ impl Probe for Fuzz {
                 }
             }
         }
+        self.tell_left(notebook);
         if let Some(why) = why.filter(|_| !self.is_done()) {
             notebook.leave_out("the rest of the plan", why);
         }
@@ -491,12 +519,6 @@ fn before(cases: &[Case], places: &[usize], place: usize) -> Vec<Step> {
 /// Stored cases and frames are no part of the plan, which knows nothing of them.
 fn is_of_plan(case: &Case) -> bool {
     case.intent.is_valid().is_some() && case.subject.tool().is_some()
-}
-
-fn tell_given_up(subject: &Subject, cases: usize, notebook: &mut Notebook) {
-    let cases = if cases == 1 { "1 case was".to_owned() } else { format!("{cases} cases were") };
-    let text = format!("{cases} left out because it kept ending or silencing the server");
-    notebook.note(subject.name(), text);
 }
 
 fn tell_unexplained(

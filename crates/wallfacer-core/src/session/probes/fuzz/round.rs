@@ -1,5 +1,5 @@
-//! One round: its cases in parts, each a job; calls that were not answered at once are settled alone, and what was left out
-//! without need is made up for.
+//! One round: its cases in parts, each a job; calls that were not answered at once are made again alone, and what was left
+//! out without need is made up for.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -17,8 +17,8 @@ pub struct Round {
     pub twins: BTreeMap<usize, Vec<Case>>,
     /// What is to be handed out, by the places of the cases.
     parts: VecDeque<Vec<usize>>,
-    /// Calls that are to be settled alone.
-    unsettled: VecDeque<usize>,
+    /// Calls that are to be made again, alone.
+    unanswered: VecDeque<usize>,
     /// Jobs that are under way: the places of their cases.
     under_way: BTreeMap<u64, Vec<usize>>,
     /// Parts that are back before an earlier one.
@@ -30,16 +30,16 @@ pub struct Round {
     pub undone: Vec<usize>,
     pub unexplained: Vec<Unexplained>,
     pub deadly: BTreeSet<Subject>,
-    /// Subjects that are not answered, and those that take long.
-    pub silent: BTreeSet<Subject>,
-    pub slow: BTreeSet<Subject>,
+    /// Subjects that are not answered at once even alone, each with the place of the call that was not.
+    pub apart: BTreeMap<Subject, usize>,
     made_up: usize,
 }
 
 /// What is to be done next in a round.
 pub enum Next {
     Part(Vec<usize>),
-    Settle(usize),
+    /// A call that was not answered at once, alone on a fresh server.
+    Alone(usize),
 }
 
 impl Round {
@@ -52,7 +52,7 @@ impl Round {
             cases,
             twins,
             parts,
-            unsettled: VecDeque::new(),
+            unanswered: VecDeque::new(),
             under_way: BTreeMap::new(),
             back: BTreeMap::new(),
             judged: BTreeMap::new(),
@@ -62,17 +62,16 @@ impl Round {
             undone: Vec::new(),
             unexplained: Vec::new(),
             deadly: BTreeSet::new(),
-            silent: BTreeSet::new(),
-            slow: BTreeSet::new(),
+            apart: BTreeMap::new(),
             made_up: 0,
         }
     }
 
     /// The next thing to do, under this number; none while others are under way.
     pub fn next(&mut self, number: u64, computes: bool) -> Option<Next> {
-        if let Some(index) = self.unsettled.pop_front() {
+        if let Some(index) = self.unanswered.pop_front() {
             self.under_way.insert(number, vec![index]);
-            return Some(Next::Settle(index));
+            return Some(Next::Alone(index));
         }
         let places = if computes { self.parts.pop_front()? } else { return None };
         self.under_way.insert(number, places.clone());
@@ -113,8 +112,8 @@ impl Round {
         self.deadly.append(&mut part.deadly);
     }
 
-    /// A call was settled, and its server answered, or not: gives the calls that were beside it when nothing was answered.
-    pub fn take_settled(&mut self, number: u64) -> Option<(usize, Vec<usize>)> {
+    /// A call that was made alone is back: its place, and the calls that were beside it when nothing was answered.
+    pub fn take_alone(&mut self, number: u64) -> Option<(usize, Vec<usize>)> {
         let index = self.under_way.remove(&number)?.pop()?;
         let aside = self.asides.iter().find(|aside| aside.index == index);
         Some((index, aside.map(|aside| aside.company.clone()).unwrap_or_default()))
@@ -122,31 +121,36 @@ impl Round {
 
     /// Whether nothing is under way or to be handed out.
     fn is_quiet(&self) -> bool {
-        self.parts.is_empty() && self.unsettled.is_empty() && self.under_way.is_empty()
+        self.parts.is_empty() && self.unanswered.is_empty() && self.under_way.is_empty()
     }
 
-    /// Goes on where it can: settles what was not answered, then makes up for what was left out without need. True once the
+    /// Goes on where it can: makes alone what was not answered, then makes up for what was left out without need. True once the
     /// round is complete.
-    pub fn advance(&mut self) -> bool {
+    ///
+    /// `known` where the subject is known not to answer now and then: what it left unanswered stays so.
+    pub fn advance(&mut self, known: bool) -> bool {
         if !self.is_quiet() {
             return false;
+        }
+        if known {
+            for Aside { index, .. } in std::mem::take(&mut self.asides) {
+                self.given_up.entry(self.cases[index].subject.clone()).or_default().push(index);
+            }
         }
         let mut seen: BTreeSet<Subject> = BTreeSet::new();
         for Aside { index, .. } in &self.asides {
             let subject = &self.cases[*index].subject;
-            let decided = self.judged.contains_key(index)
-                || self.silent.contains(subject)
-                || self.slow.contains(subject);
+            let decided = self.apart.contains_key(subject);
             let first = *subject == Subject::Server || seen.insert(subject.clone());
             match () {
-                () if self.judged.contains_key(index) => {}
+                () if self.judged.contains_key(index) || self.apart.get(subject) == Some(index) => {}
                 () if decided || !first => {
                     self.parked.insert(*index);
                 }
-                () => self.unsettled.push_back(*index),
+                () => self.unanswered.push_back(*index),
             }
         }
-        if !self.unsettled.is_empty() {
+        if !self.unanswered.is_empty() {
             return false;
         }
         self.asides.clear();
@@ -169,12 +173,14 @@ impl Round {
 
     fn is_apart(&self, index: usize) -> bool {
         let subject = &self.cases[index].subject;
-        *subject != Subject::Server && (self.silent.contains(subject) || self.slow.contains(subject))
+        self.apart.contains_key(subject)
     }
 
-    /// The cases of a subject that are left for a lane of its own.
+    /// The cases of a subject that are left for a lane of its own, but for the one that showed that it needs one.
     pub fn parked(&self, subject: &Subject) -> Vec<Case> {
-        let left = self.parked.iter().filter(|index| self.cases[**index].subject == *subject);
+        let first = self.apart.get(subject);
+        let left = self.parked.iter().filter(|index| Some(*index) != first);
+        let left = left.filter(|index| self.cases[**index].subject == *subject);
         left.map(|index| self.cases[*index].clone()).collect()
     }
 }

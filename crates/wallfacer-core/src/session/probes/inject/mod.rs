@@ -185,7 +185,7 @@ impl Inject {
         for charge in tried.judgement.charges {
             if seen.interest.wants(&charge) {
                 self.met.add(&tried.case);
-                notebook.suspect(&seen, &tried.case, charge, Vec::new(), false);
+                notebook.suspect(&seen, &tried.case, charge, Vec::new());
             }
         }
         if let Some(text) = reach(&tried.case, &tried.recording) {

@@ -152,7 +152,7 @@ impl RulesProbe {
         self.calls.note_ruling(&tried.case, tried.judgement.unknown);
         for charge in tried.judgement.charges {
             let seen = self.seen.clone();
-            notebook.suspect(&seen, &tried.case, charge, Vec::new(), false);
+            notebook.suspect(&seen, &tried.case, charge, Vec::new());
         }
     }
 

@@ -1,0 +1,100 @@
+//! Proves that a call hangs, on several fresh servers at the same time: it is silent for its whole time on one and for twice
+//! the time on another, while a third is asked for less, to see whether the call is only slow and which smaller one hangs too.
+
+use std::time::Duration;
+
+use super::inquiry::{Confirmed, Inquiry, STRETCH, TRIES, gravest, seconds, tried};
+use crate::findings::Reproduced;
+use crate::judge::Charge;
+use crate::plan::Case;
+use crate::wire::ConnectError;
+
+/// Servers beside the first that it takes.
+pub(super) const AT_ONCE: usize = 3;
+/// A call that is answered by then was only in bad company.
+const SOON: Duration = Duration::from_millis(700);
+
+/// Why nothing more has to be looked at.
+enum Settled {
+    Connect(ConnectError),
+    /// It was answered; what else is held against the server.
+    Answered(Vec<Charge>),
+    /// It was answered, but not within its time.
+    Late,
+    Slow(Confirmed),
+}
+
+impl From<ConnectError> for Settled {
+    fn from(error: ConnectError) -> Settled {
+        Settled::Connect(error)
+    }
+}
+
+impl Inquiry<'_> {
+    pub(super) async fn look_into_hang(
+        &mut self,
+        case: &Case,
+        charge: &Charge,
+    ) -> Result<Confirmed, ConnectError> {
+        let (whole, twice) = (self.runner.patience().clone(), self.runner.patience().stretched(STRETCH));
+        if self.is_over_in(twice.plain()) {
+            return Ok(Confirmed::OutOfTime);
+        }
+        let wanted = self.id(case, charge);
+        let Inquiry { context, server, tool, schema, era, until, minimise, .. } = *self;
+        let [second, third, fourth, ..] = &mut *self.others else { return Ok(Confirmed::OutOfTime) };
+        let runner = &mut *self.runner;
+        // Boxed, for together they are more than a thread's stack holds.
+        let first = Box::pin(async {
+            match tried(runner, case, &wanted, &whole, context, server).await? {
+                (Some(charge), _) => Ok(charge),
+                (None, others) => Err(Settled::Answered(others)),
+            }
+        });
+        let again = Box::pin(async {
+            tokio::time::sleep(SOON).await;
+            match tried(second, case, &wanted, &twice, context, server).await? {
+                (Some(_), _) => Ok(()),
+                (None, others) if others.is_empty() => Err(Settled::Late),
+                (None, others) => Err(Settled::Answered(others)),
+            }
+        });
+        let meanwhile = Box::pin(async {
+            tokio::time::sleep(SOON).await;
+            Ok(fourth.is_wedged_by(case).await?)
+        });
+        let smaller = Box::pin(async {
+            tokio::time::sleep(SOON).await;
+            let others = &mut [][..];
+            let runner = third;
+            let mut less = Inquiry { runner, others, context, server, tool, schema, era, until, minimise };
+            if let Some(slow) = less.is_slow(case).await? {
+                return Err(Settled::Slow(slow));
+            }
+            Ok(match schema {
+                Some(schema) if minimise && case.claim.is_none() => {
+                    less.minimise(case, &wanted, charge, schema, true).await?
+                }
+                _ => case.clone(),
+            })
+        });
+        match tokio::try_join!(first, again, meanwhile, smaller) {
+            Ok((mut charge, (), wedged, case)) => {
+                let meanwhile =
+                    if wedged { "answers nothing else meanwhile" } else { "still answers other requests" };
+                charge.message = format!("{}; it {meanwhile}", charge.message);
+                let reproduced = Reproduced { k: TRIES, n: TRIES };
+                Ok(Confirmed::Finding { charge: Box::new(charge), case, reproduced })
+            }
+            Err(Settled::Connect(error)) => Err(error),
+            Err(Settled::Slow(slow)) => Ok(slow),
+            Err(Settled::Late) => {
+                Ok(Confirmed::Slow(format!("an answer took more than {}", seconds(&whole))))
+            }
+            Err(Settled::Answered(others)) => Ok(match gravest(others) {
+                Some(another) => Confirmed::Another(Box::new(another)),
+                None => Confirmed::Works,
+            }),
+        }
+    }
+}
