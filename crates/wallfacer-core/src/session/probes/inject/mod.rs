@@ -31,6 +31,8 @@ const MAX_LANES: usize = 4;
 const MAX_DEATHS: usize = 4;
 /// The same for silences, which cost a whole time limit each.
 const MAX_SILENCES: usize = 2;
+/// Jobs of tools that nobody waits for are told apart by their numbers.
+const LATE: u64 = 1 << 32;
 /// What this is called while it goes on.
 const PHASE: &str = "injection";
 
@@ -46,6 +48,9 @@ pub struct Inject {
     waiting: VecDeque<Case>,
     /// Calls that were not answered at once: they have all of their time, on servers of their own.
     patient: VecDeque<Case>,
+    /// Tools of which not even a valid call was answered at once: each has all of its time, and nobody waits for it.
+    late: Vec<Inject>,
+    is_late: bool,
     /// Tools with a job under way: what is known of a tool is known before its next job.
     busy: BTreeMap<u64, BTreeSet<String>>,
     trouble: BTreeMap<String, Trouble>,
@@ -104,6 +109,8 @@ impl Inject {
             stage: Stage::Start,
             waiting: VecDeque::new(),
             patient: VecDeque::new(),
+            late: Vec::new(),
+            is_late: false,
             busy: BTreeMap::new(),
             trouble: BTreeMap::new(),
             met: Met::default(),
@@ -112,6 +119,31 @@ impl Inject {
             unseen: None,
         };
         (inject, lab)
+    }
+
+    /// Nobody waits for this tool any more.
+    fn set_apart(&mut self, name: &str) {
+        let Some(place) = self.tools.iter().position(|tool| tool.name == name) else { return };
+        let tools = vec![self.tools.remove(place)];
+        self.waiting.retain(|case| tool(case) != name);
+        self.late.push(Inject {
+            seen: self.seen.clone(),
+            seed: self.seed,
+            ground: self.ground.clone(),
+            learning: Learning::new(&tools, &self.ground, self.seed),
+            tools,
+            stage: Stage::Learning,
+            waiting: VecDeque::new(),
+            patient: VecDeque::new(),
+            late: Vec::new(),
+            is_late: true,
+            busy: BTreeMap::new(),
+            trouble: BTreeMap::new(),
+            met: Met::default(),
+            next: 0,
+            calls: 0,
+            unseen: None,
+        });
     }
 
     /// The likeliest first, whichever tool they belong to.
@@ -126,7 +158,8 @@ impl Inject {
         self.trouble.clear();
         self.stage = Stage::Trying;
         if !self.waiting.is_empty() {
-            listener.hear(&Event::RoundBegun { phase: PHASE, cases: self.waiting.len() });
+            let cases = self.waiting.len();
+            listener.hear(&Event::RoundBegun { phase: PHASE, cases });
         }
     }
 
@@ -162,7 +195,10 @@ impl Inject {
 
     fn take(&mut self, tried: Tried, patient: bool, notebook: &mut Notebook) {
         if tried.aside {
-            self.patient.push_back(tried.case);
+            match self.stage {
+                Stage::Learning => self.set_apart(&tool(&tried.case).to_owned()),
+                _ => self.patient.push_back(tried.case),
+            }
             return;
         }
         self.calls += tried.recording.steps.len() as u64;
@@ -197,6 +233,7 @@ impl Inject {
     fn job(&mut self, world: World, cases: Vec<Case>, patient: bool) -> (u64, Job) {
         self.next += 1;
         self.busy.insert(self.next, cases.iter().map(|case| tool(case).to_owned()).collect());
+        let patient = patient || self.is_late;
         let work = Work::OneByOne { cases, patient };
         (self.next, Job { world, context: self.seen.context.clone(), work, waits: patient })
     }
@@ -214,7 +251,7 @@ impl Probe for Inject {
     fn propose(
         &mut self,
         computes: bool,
-        _notebook: &mut Notebook,
+        notebook: &mut Notebook,
         listener: &mut dyn Listener,
     ) -> Option<(u64, Job)> {
         if self.is_done() {
@@ -231,6 +268,11 @@ impl Probe for Inject {
         }
         if let Some(case) = self.patient.pop_front() {
             return Some(self.job(world(&case), vec![case], true));
+        }
+        for (index, late) in self.late.iter_mut().enumerate() {
+            if let Some((number, job)) = late.propose(true, notebook, listener) {
+                return Some((number + LATE * (index as u64 + 1), job));
+            }
         }
         if !computes {
             return None;
@@ -250,6 +292,13 @@ impl Probe for Inject {
     }
 
     fn read(&mut self, number: u64, done: Done, notebook: &mut Notebook, listener: &mut dyn Listener) {
+        if number >= LATE {
+            let late = &mut self.late[(number / LATE) as usize - 1];
+            let before = late.calls;
+            late.read(number % LATE, done, notebook, listener);
+            self.calls += late.calls - before;
+            return;
+        }
         self.busy.remove(&number);
         match done {
             Done::Started(started) => {
@@ -273,7 +322,8 @@ impl Probe for Inject {
 
     fn is_done(&self) -> bool {
         let idle = self.waiting.is_empty() && self.patient.is_empty() && self.busy.is_empty();
-        self.unseen.is_some() || self.stage == Stage::Trying && idle
+        let late = self.late.iter().all(Inject::is_done);
+        self.unseen.is_some() || self.stage == Stage::Trying && idle && late
     }
 
     fn finish(&mut self, why: Option<&str>, notebook: &mut Notebook) {
@@ -283,6 +333,9 @@ impl Probe for Inject {
         }
         if let Some(why) = why.filter(|_| !self.is_done()) {
             notebook.leave_out("the rest of the injections", why);
+        }
+        for late in &mut self.late {
+            late.finish(None, notebook);
         }
         for (tool, trouble) in &self.trouble {
             if trouble.is_enough() && self.stage == Stage::Trying {
