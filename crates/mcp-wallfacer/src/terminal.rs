@@ -105,8 +105,7 @@ impl Listener for Progress {
             }
             Event::RoundBegun { phase, cases } => self.bar.set_message(format!("{phase}: {cases} cases")),
             Event::RoundDone { phase, calls, suspicions, .. } => {
-                self.bar
-                    .set_message(format!("{phase} done, {calls} calls so far, looking into {suspicions}"));
+                self.bar.set_message(format!("{phase} done: {calls} calls so far, {suspicions} to prove"));
             }
             Event::FindingMade { kind, place, .. } => {
                 self.bar.set_message(format!("{kind} in {}", shortened(place, PLACE)));

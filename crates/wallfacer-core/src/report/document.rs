@@ -59,6 +59,10 @@ struct Course<'a> {
     access: &'a Access,
     /// Servers that were started.
     lives: u64,
+    /// How many servers were started for each finding; none where nothing was found.
+    starts_per_finding: Option<f64>,
+    /// How many for each thousand calls; none where nothing was called.
+    starts_per_1000_calls: Option<f64>,
     steps: Vec<Step>,
 }
 
@@ -168,9 +172,16 @@ impl<'a> Course<'a> {
             remarks: &standing.remarks,
             access: &standing.access,
             lives: run.lives,
+            starts_per_finding: rate(run.lives, run.findings.len() as u64),
+            starts_per_1000_calls: rate(run.lives * 1_000, run.summary.calls),
             steps: run.steps.iter().map(step).collect(),
         }
     }
+}
+
+/// So many for each, to two places.
+fn rate(number: u64, each: u64) -> Option<f64> {
+    (each > 0).then(|| (number as f64 / each as f64 * 100.0).round() / 100.0)
 }
 
 impl<'a> Counts<'a> {

@@ -194,7 +194,7 @@ impl Page {
         let effort = format!(
             "{} on {} in {:.1} s, seed {}",
             counted(run.summary.calls as usize, "call"),
-            counted(run.lives as usize, "server life"),
+            counted(run.lives as usize, "server start"),
             run.took.as_secs_f64(),
             run.seed
         );
@@ -319,9 +319,5 @@ fn line(finding: &Finding, besides: &str) -> String {
 }
 
 fn counted(count: usize, noun: &str) -> String {
-    match (count, noun.strip_suffix('f').or(noun.strip_suffix("fe"))) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{count} {stem}ves"),
-        (_, None) => format!("{count} {noun}s"),
-    }
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

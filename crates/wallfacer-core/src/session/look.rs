@@ -1,4 +1,4 @@
-//! Looks at a server once, before anything else: who it is, what it offers, and what it must keep to itself.
+//! Looks at a server once, before anything else: who it is, and what it offers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,18 +7,14 @@ use std::time::Instant;
 use serde_json::Value;
 use wallfacer_schema::Schema;
 
-use super::lab::{Crew, GRACE};
-use crate::catalogue::{Catalogue, Tool, discover};
+use super::lab::{Crew, open};
+use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
-use crate::judge::Secrets;
 use crate::report::remarks;
-use crate::run::{Life, Patience, Runner};
+use crate::run::{Patience, Runner};
 use crate::stop::Stop;
 use crate::target::Shown;
-use crate::wire::{ConnectError, Connector, Server};
-
-/// The variable that holds a secret of ours, so that a server which shows its environment is seen to do so.
-pub const CANARY: &str = "WALLFACER_CANARY_TOKEN";
+use crate::wire::{Connector, Server};
 
 /// What is known of a server once it was looked at; every test of a run shares it.
 pub struct Known {
@@ -55,20 +51,6 @@ pub fn look_at(
     Ok(Known { begun, target, server, catalogue: Arc::new(catalogue), schemas, remarks, first })
 }
 
-async fn open(connector: &mut Connector) -> Result<(Life, Catalogue), ConnectError> {
-    let mut life = Life::start(connector, &BTreeMap::new()).await?;
-    let timeouts = connector.target().timeouts.clone();
-    let catalogue = discover(&mut life.connection, &life.server, &timeouts).await;
-    Ok((life, catalogue))
-}
-
-/// A look at a server that is ended behind it.
-pub async fn look(connector: &mut Connector) -> Result<(Server, Catalogue), ConnectError> {
-    let (life, catalogue) = open(connector).await?;
-    connector.dismiss(life.connection, GRACE).await;
-    Ok((life.server, catalogue))
-}
-
 pub fn tell_connected(server: &Server, listener: &mut dyn Listener) {
     listener.hear(&Event::Connected {
         name: server.name.as_deref(),
@@ -87,31 +69,4 @@ pub fn schemas(catalogue: &Catalogue) -> BTreeMap<String, Schema> {
         Some((tool.name.clone(), schema))
     };
     catalogue.tools.entries.iter().filter_map(compiled).collect()
-}
-
-/// Gives the servers of a run a secret of our own, and tells what else they are entrusted with: none of it may come back.
-/// The seed decides our own secret, the canaries of the home, and the look-alikes of inherited ones.
-pub fn entrust(connector: &mut Connector, seed: u64) -> Secrets {
-    let canary = canary(seed);
-    connector.plant(CANARY, &canary);
-    connector.world_mut().seed = seed;
-    let target = connector.target();
-    let secrets = target.secrets();
-    let set = target.reach.command().map(|command| &command.environment.set);
-    let set = set.into_iter().flatten().filter(|(_, value)| secrets.contains(*value));
-    let set = set.map(|(name, value)| (name.clone(), value.clone()));
-    // Ours first: what shows it shows without any variable of the user's.
-    Secrets::new([canary]).and_named(connector.world().inherited_secrets()).and_named(set).and(secrets)
-}
-
-/// A value that stands in no other text, and is the same for the same seed.
-pub fn canary(seed: u64) -> String {
-    let hash = blake3::hash(format!("wallfacer canary {seed}").as_bytes());
-    format!("wallfacer-{}", &hash.to_hex()[..32])
-}
-
-/// A text of this run that rules recognise, the same for the same seed.
-pub fn marker(seed: u64) -> String {
-    let hash = blake3::hash(format!("wallfacer marker {seed}").as_bytes());
-    format!("wfm{}", &hash.to_hex()[..13])
 }

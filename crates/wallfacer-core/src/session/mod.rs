@@ -5,6 +5,8 @@
 
 mod options;
 
+mod entrust;
+
 mod lab;
 
 mod look;

@@ -10,8 +10,9 @@ use crate::judge::Context;
 use crate::lock::Lock;
 use crate::observe::Behaviour;
 use crate::session::agenda::{Selection, Wishes};
+use crate::session::entrust::entrust;
 use crate::session::lab::World;
-use crate::session::look::{Known, entrust};
+use crate::session::look::Known;
 use crate::session::options::{FuzzError, FuzzOptions};
 use crate::session::probes::Probe;
 use crate::session::probes::behave::{Behave, BehaveOptions};
@@ -98,6 +99,7 @@ pub fn check(
     run.steps.push(StepDone { name: "look", took: looked });
     let steps = names.into_iter().zip(spent).filter(|(name, _)| *name != "declarations");
     run.steps.extend(steps.map(|(name, took)| StepDone { name, took }));
+    let has_tools = !session.known.catalogue.tools.entries.is_empty();
     let mut observed = false;
     if let Some(watching) = watching {
         observed |= watching.unseen.is_none();
@@ -108,6 +110,10 @@ pub fn check(
     let fuzzed = session.fuzzed(&lab, notebook);
     (run.took, run.lives) = (fuzzed.took, 0);
     run.add_fuzzing(fuzzed);
+    // Nobody knows what a tool does that was never called as it is meant.
+    if run.in_vain.is_none() && has_tools && run.tools.values().all(|tool| tool.valid_calls == 0) {
+        run.in_vain = Some("no tool had a call with valid arguments");
+    }
     if !observed {
         run.not_tested.extend(unobserved(&run.server.standing));
     }

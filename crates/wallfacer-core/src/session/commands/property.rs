@@ -3,8 +3,9 @@
 use crate::event::Listener;
 use crate::judge::{Context, Secrets};
 use crate::session::agenda::{Selection, Wishes};
+use crate::session::entrust::{entrust, marker};
 use crate::session::lab::{Lab, World, equip, planted};
-use crate::session::look::{Known, entrust, marker};
+use crate::session::look::Known;
 use crate::session::options::FuzzError;
 use crate::session::probes::Notebook;
 use crate::session::probes::rules::{Choose, PropertyOptions, RulesProbe, needs};

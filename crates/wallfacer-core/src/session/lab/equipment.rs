@@ -12,7 +12,7 @@ use crate::judge::{Context, Watched};
 use crate::observe::{BadNoise, Effects, Noise, Places, Tokens, Whose};
 use crate::plan::Landmarks;
 use crate::run::{Recording, Runner};
-use crate::session::look::{CANARY, canary};
+use crate::session::entrust::{CANARY, canary};
 use crate::wire::{ConnectError, Connector, Server};
 use crate::world::DeclaredBy;
 

@@ -4,6 +4,7 @@ mod attempt;
 mod equipment;
 mod idle;
 mod job;
+mod list;
 mod novelty;
 mod one_by_one;
 mod pair;
@@ -23,13 +24,14 @@ pub use attempt::attempt;
 pub use equipment::{Needs, equip, learn_noise, observer, planted, said, watching};
 pub use idle::Crew;
 pub use job::{Done, Job, Pace, Started, Together, Work, World};
+pub use list::{list, open};
 pub use one_by_one::Tried;
 pub use pair::{Both, Pair};
 pub use teaching::{refusal, teach};
 pub use together::{Aside, Asked, Judged, Part, shard_size};
 
 use self::idle::Idle;
-use crate::catalogue::{Catalogue, discover};
+use crate::catalogue::Catalogue;
 use crate::plan::{Case, Intent, Step, Subject};
 use crate::run::{Patience, Runner};
 use crate::stop::{Stop, Stopped};
@@ -168,13 +170,7 @@ impl Lab {
             }
             Work::List => {
                 let mut connector = self.connector(job.world).clone();
-                let listed = runtime.block_on(stop.unless(async {
-                    let (mut connection, server) = connector.open().await?;
-                    let timeouts = connector.target().timeouts.clone();
-                    let catalogue = discover(&mut connection, &server, &timeouts).await;
-                    connector.dismiss(connection, GRACE).await;
-                    Ok::<_, ConnectError>(catalogue)
-                }))??;
+                let (_, listed) = runtime.block_on(stop.unless(list(&mut connector)))??;
                 self.add_lives(1);
                 Done::Listed(Box::new(listed))
             }

@@ -1,12 +1,13 @@
 //! Asks two servers the same, and holds what they answer against each other.
 
+use super::list::list;
 use crate::catalogue::{Catalogue, Tool};
 use crate::judge::{Charge, Reply, disagreements, listed_disagreements};
 use crate::observe::{Answer, observe};
 use crate::place::Pattern;
 use crate::plan::{Case, Measure, held_back};
 use crate::run::{Patience, Recording, Runner};
-use crate::session::look::{entrust, look};
+use crate::session::entrust::entrust;
 use crate::target::{Destructive, Version};
 use crate::wire::{ConnectError, Connector, Server};
 
@@ -102,7 +103,7 @@ impl Pair {
 
     async fn listed_again(&mut self, tool: &str) -> Result<Vec<Charge>, ConnectError> {
         for side in [&mut self.here, &mut self.there] {
-            (side.server, side.catalogue) = look(&mut side.connector.clone()).await?;
+            (side.server, side.catalogue) = list(&mut side.connector.clone()).await?;
         }
         Ok(self.listed(tool))
     }
@@ -112,7 +113,7 @@ impl Side {
     async fn open(mut connector: Connector, seed: u64) -> Result<Side, ConnectError> {
         // Both have the same secret, or it would be a difference.
         entrust(&mut connector, seed);
-        let (server, catalogue) = look(&mut connector).await?;
+        let (server, catalogue) = list(&mut connector).await?;
         let patience = Patience::new(connector.target().timeouts.clone());
         let runner = Runner::new(connector.clone(), &catalogue, patience);
         Ok(Side { connector, runner, server, catalogue })

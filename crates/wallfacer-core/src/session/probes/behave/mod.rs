@@ -195,7 +195,7 @@ impl<'a> Behave<'a> {
                 Stage::Tools => match self.planner.next_round() {
                     Some(round) => {
                         let cases = round.cases.len();
-                        listener.hear(&Event::RoundBegun { phase: "behaviour", cases });
+                        listener.hear(&Event::RoundBegun { phase: "watched calls", cases });
                         self.waiting.extend(round.cases);
                     }
                     None => self.stage = Stage::Offers,
@@ -432,7 +432,7 @@ impl Probe for Behave<'_> {
         if self.is_done() {
             let suspected = notebook.prover.in_words();
             listener.hear(&Event::RoundDone {
-                phase: "behaviour",
+                phase: "watched calls",
                 calls: notebook.summary.calls,
                 suspicions: notebook.prover.open(),
                 suspected: &suspected,

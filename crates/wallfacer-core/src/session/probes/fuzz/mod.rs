@@ -93,7 +93,7 @@ impl Fuzz {
         self.lanes = vec![
             main,
             Lane::new(None, vec![("protocol frames".to_owned(), frames)]),
-            Lane::new(None, vec![("offers".to_owned(), offers)]),
+            Lane::new(None, vec![("resources and prompts".to_owned(), offers)]),
         ];
         self
     }

@@ -280,7 +280,7 @@ impl Probe for Inject {
         if self.stage == Stage::Learning && self.waiting.is_empty() && self.busy.is_empty() {
             match self.learning.next_round() {
                 Some(cases) => {
-                    listener.hear(&Event::RoundBegun { phase: "learning what leads in", cases: cases.len() });
+                    listener.hear(&Event::RoundBegun { phase: "valid calls, watched", cases: cases.len() });
                     self.waiting.extend(cases);
                 }
                 None => self.plan(listener),
