@@ -49,6 +49,18 @@ fn every_behaviour_gives_exactly_its_findings_and_its_twin_none() {
 }
 
 #[test]
+fn a_secret_of_a_variable_that_is_sent_away_is_told_by_its_name_and_with_the_host() {
+    let Some(()) = require("a machine on which servers can be watched", can_watch()) else { return };
+    let row = behaviours().iter().find(|row| row.name == "variable-sent-away").unwrap();
+    let behaved = watch(row, false);
+    let [finding] = &behaved.run.findings[..] else { panic!("one finding: {:?}", behaved.run.findings) };
+    assert_eq!(
+        finding.message,
+        "the secret in the variable `GITHUB_TOKEN` was sent to `collect.example:80`, which it is not for"
+    );
+}
+
+#[test]
 fn what_is_worth_knowing_is_told_as_an_observation() {
     let Some(()) = require("a machine on which servers can be watched", can_watch()) else { return };
     for (name, told) in [
@@ -154,7 +166,10 @@ fn watch(row: &Flaw, fixed: bool) -> Behaved {
     commit(place.path());
     let mut target = Target::new(reach(row, fixed, place.path()));
     target.sandbox.confine = Confine::Require;
-    run(Connector::new(target, common::environment()))
+    let mut environment = common::environment();
+    // It has a look-alike of it.
+    environment.insert("GITHUB_TOKEN".into(), "ghp_0123456789abcdefghijABCDEFGHIJ012345".into());
+    run(Connector::new(target, environment))
 }
 
 /// Leaves what a repository has in which something was committed once.

@@ -19,6 +19,16 @@ static BEHAVIOURS: &[Flaw] = &[
         &[undeclared("format_note", HIGH), leak("format_note")],
     ),
     behaviour(
+        "variable-sent-away",
+        "Asks a service with the token in the variable GITHUB_TOKEN, and sends it to somebody else too.",
+        &[leak("list_issues")],
+    ),
+    behaviour(
+        "variable-sent-away-encoded",
+        "Sends the first half of a token of its environment away in hexadecimal.",
+        &[leak("list_issues")],
+    ),
+    behaviour(
         "reads-credentials",
         "Opens credentials of the user, and does nothing with them.",
         &[undeclared("format_note", HIGH)],

@@ -101,13 +101,20 @@ mod linux {
         stat(pid).is_some_and(|stat| !stat.ended)
     }
 
-    /// Each thread has children of its own.
-    pub(crate) fn children(pid: u32) -> Vec<u32> {
-        threads(pid)
-            .into_iter()
-            .filter_map(|thread| fs::read_to_string(thread.join("children")).ok())
-            .flat_map(|list| list.split_whitespace().flat_map(str::parse).collect::<Vec<u32>>())
-            .collect()
+    /// Each thread has children of its own, and hands them to another thread when it ends: perhaps to one that was asked
+    /// before. So where there are several threads all of them are asked twice.
+    pub(crate) fn children(pid: u32) -> BTreeSet<u32> {
+        let first = threads(pid);
+        let mut found = children_of(&first);
+        if first.len() > 1 {
+            found.extend(children_of(&threads(pid)));
+        }
+        found
+    }
+
+    fn children_of(threads: &[PathBuf]) -> BTreeSet<u32> {
+        let lists = threads.iter().filter_map(|thread| fs::read_to_string(thread.join("children")).ok());
+        lists.flat_map(|list| list.split_whitespace().flat_map(str::parse).collect::<Vec<u32>>()).collect()
     }
 
     fn threads(pid: u32) -> Vec<PathBuf> {
@@ -187,7 +194,32 @@ mod linux {
 
     #[cfg(test)]
     mod tests {
+        use std::process::{Command, Stdio};
+        use std::sync::mpsc;
+
         use super::*;
+
+        #[test]
+        fn a_child_is_seen_while_the_thread_that_started_it_ends() {
+            const ROUNDS: usize = 500;
+            for round in 0..ROUNDS {
+                let (tell, told) = mpsc::channel();
+                let (leave, left) = mpsc::channel::<()>();
+                let starter = std::thread::spawn(move || {
+                    // Ends with its input, which is ours.
+                    let child = Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+                    tell.send(child.unwrap()).unwrap();
+                    left.recv().unwrap_err();
+                });
+                let mut child = told.recv().unwrap();
+                drop(leave);
+                let seen = children(std::process::id()).contains(&child.id());
+                drop(child.stdin.take());
+                child.wait().unwrap();
+                starter.join().unwrap();
+                assert!(seen, "in round {round}");
+            }
+        }
 
         #[test]
         fn a_name_with_brackets_and_spaces_does_not_shift_the_fields() {

@@ -25,7 +25,16 @@ struct Host {
 }
 
 fn host(part: &str) -> Host {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    // Whoever starts the tests in the background may have told them to ignore Ctrl-C, and the host would obey.
+    // SAFETY: signal may be called between fork and exec, and takes no pointers here.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    let mut child = command
         .args(["--ignored", "--exact", "--nocapture", "--test-threads=1", part])
         .process_group(0)
         .stdin(Stdio::piped())

@@ -1,7 +1,7 @@
 //! `lock`: writes down what a server declares and does, or tells what has changed since.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use wallfacer_core::findings::{Redaction, rfc3339};
@@ -15,6 +15,7 @@ use super::drift::{FailOn, failing, read};
 use super::output::{Format, OutputArgs, cannot_write, write_whole};
 use super::redaction;
 use super::target::{TargetArgs, repository};
+use super::units;
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
@@ -38,6 +39,10 @@ pub struct Args {
     /// Calls of each tool, at most
     #[arg(long, value_name = "N", default_value_t = 8, help_heading = "Effort")]
     calls: usize,
+    /// The time for the whole run; when it is over, nothing is written
+    #[arg(long, value_name = "TIME", value_parser = units::duration, default_value = "10m", help_heading = "Effort")]
+    #[arg(aliases = ["duration", "max-duration", "global-deadline"])]
+    budget: Duration,
     #[command(flatten)]
     output: OutputArgs<Format>,
 }
@@ -57,11 +62,12 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         include: None,
         exclude: None,
         destructive: chosen.settings.destructive.clone(),
-        budget: None,
+        budget: Some(args.budget),
         noise: noise(&chosen.settings)?,
         stop: watch.stop().clone(),
     };
     let mut listeners = args.output.listeners(&redaction)?;
+    watch.hold_to(Some(args.budget));
     watch.begin_without_report();
     let watched = behave(chosen.connector, &options, &mut |_, _| {}, &mut listeners);
     watch.conclude();
@@ -69,6 +75,13 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     // A lock of half a server would let the other half change unseen.
     watch.unless_interrupted()?;
     let watched = watched.map_err(|error| told(error, watch).redacted(&redaction))?;
+    if watched.run.out_of_time {
+        let message = format!(
+            "the time limit ended the run before all of the server was seen, so nothing was {}; --budget TIME gives it longer",
+            if args.check { "compared" } else { "written" },
+        );
+        return Err(Failure { exit: Exit::NotTested, message });
+    }
     let is_watched = watched.run.server.standing.observed.calls;
     let Some(now) = watched.run.locked else { unreachable!("a watched run has what is locked") };
     match before {

@@ -140,6 +140,31 @@ def tools(params): return ALL
     }
 }
 
+/// Was open: `lock` had no time limit, and two thousand slow tools could keep it for hours.
+#[test]
+fn a_lock_ends_soon_after_its_budget_and_is_whole_or_not_there() {
+    let attack = r#"
+ALL = {"tools": [dict(TOOL, name="echo%d" % number) for number in range(500)]}
+def tools(params): return ALL
+def before(method): time.sleep(0.2)
+"#;
+    for way in ways() {
+        let world = World::new().with("server.py", &SERVER.replace("#ATTACK", attack));
+        let budget = format!("{}s", BUDGET.as_secs());
+        let begun = Instant::now();
+        let outcome = way.run(&world, &["lock", "--budget", &budget, "--", "/usr/bin/python3", "server.py"]);
+        let took = begun.elapsed();
+        assert!(took <= BUDGET + OVERRUN, "{way:?} took {took:?}: {outcome}");
+        assert_eq!(outcome.code, Some(3), "{outcome}");
+        assert_eq!(
+            outcome.stderr,
+            "error: the time limit ended the run before all of the server was seen, so nothing was written; \
+             --budget TIME gives it longer\n"
+        );
+        assert!(!world.here().join("wallfacer.lock").exists());
+    }
+}
+
 /// Was open: every question costs nearly the whole limit, and none of them is a hang.
 #[test]
 fn a_server_that_takes_nearly_as_long_as_it_may_for_each_answer_does_not_hold_a_run() {

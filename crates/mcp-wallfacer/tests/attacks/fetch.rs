@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use wallfacer_fixtures::require;
 
@@ -80,6 +81,14 @@ impl Victim {
         for secret in [DIARY, TOKEN, SOURCE] {
             assert!(!loot.contains(secret), "{:?}: {secret} in {loot}", self.way);
         }
+    }
+
+    /// What says that something was fetched, and when that was.
+    fn stamp(&self) -> (PathBuf, SystemTime) {
+        let fetched = self.home().join(".cache/wallfacer/fetched");
+        let stores = fs::read_dir(&fetched).unwrap().map(|store| store.unwrap().path().join("fetched"));
+        let [stamp] = &stores.collect::<Vec<_>>()[..] else { panic!("one store in {}", fetched.display()) };
+        (stamp.clone(), fs::metadata(stamp).unwrap().modified().unwrap())
     }
 
     /// What it could put into the store.
@@ -253,6 +262,64 @@ fn a_project_whose_environment_has_a_hostile_python_runs_nothing_outside() {
         assert_eq!(victim.loot(), "", "nothing of it runs at all");
         assert_eq!(outcome.code, Some(0), "{outcome}");
     });
+}
+
+/// New. pipx leaves the work to uv where that is there, so the `.pth` file runs: where it harms nothing. Its other way, with
+/// pip, asks the index for pip itself, and tests ask nobody.
+#[test]
+fn a_wheel_with_a_pth_file_runs_nothing_outside_with_pipx_either() {
+    let (Some(program), Some(of_uv)) = (found("pipx"), found("uv")) else { return };
+    victims(|victim, flags| {
+        if !victim.way.reaches(&program) {
+            return;
+        }
+        uv(victim, &of_uv);
+        symlink(&program, victim.world.root().join("bin/pipx")).unwrap();
+        wheel(victim, "pkg.pth", &python_trap(victim));
+        let flags = [flags, &["--env", "UV_NO_INDEX=1"]].concat();
+        let wheel = "./wheels/pkg-1.0-py3-none-any.whl";
+        let outcome = victim.doctor(&flags, &["pipx", "run", "--spec", wheel, "pkg"]);
+        victim.is_unharmed(&outcome);
+        assert!(victim.loot().starts_with("ran\n"), "{:?}: {outcome}", victim.loot());
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+    });
+}
+
+/// No attack: the price of a jail for fetching is paid once a day, and when something has changed.
+#[test]
+fn what_a_script_or_project_of_uv_needs_is_not_fetched_again_within_a_day_unless_it_changes() {
+    let Some(program) = found("uv") else { return };
+    let script = "# /// script\n# dependencies = [\"pkg\"]\n# ///\nimport pkg\npkg.main()\n";
+    let project = "[project]\nname = \"app\"\nversion = \"1\"\ndependencies = [\"pkg\"]\n\
+                   [tool.uv]\nno-index = true\n";
+    for (file, text, run) in [("server.py", script, "server.py"), ("pyproject.toml", project, "pkg")] {
+        let victim = Victim::new(ways()[0]);
+        uv(&victim, &program);
+        wheel(&victim, "harmless.txt", "");
+        let file = victim.world.here().join(file);
+        fs::write(&file, text).unwrap();
+        let fetch = || {
+            let outcome = victim.doctor(
+                &["--sandbox", "require"],
+                &["uv", "run", "--no-index", "--find-links", "wheels", run],
+            );
+            assert_eq!(outcome.code, Some(0), "{outcome}");
+            victim.stamp()
+        };
+        let at_first = fetch();
+        let age = |age: u64| {
+            let then = SystemTime::now() - Duration::from_secs(age);
+            fs::File::options().write(true).open(&at_first.0).unwrap().set_modified(then).unwrap();
+            victim.stamp()
+        };
+        let hours_old = age(20 * 3600);
+        assert_eq!(fetch(), hours_old, "{run}: nothing has changed");
+        let days_old = age(30 * 3600);
+        assert_ne!(fetch(), days_old, "{run}: it is old");
+        let hours_old = age(3600);
+        fs::write(&file, format!("{text}\n")).unwrap();
+        assert_ne!(fetch(), hours_old, "{run}: it has changed");
+    }
 }
 
 /// The launcher itself stands for whatever comes to run while it fetches.

@@ -1,7 +1,10 @@
 //! A server whose every text acts where it is printed as it is: nothing of it does, whatever the command and the form.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::process::Command;
+use std::thread;
 
 use serde_json::Value;
 use wallfacer_fixtures::{HOSTILE_TEXTS, acting, require};
@@ -170,8 +173,20 @@ fn nothing_that_a_server_says_acts_on_a_terminal() {
     if require("script (util-linux)", found).is_none() {
         return;
     }
+    for (typed, shows) in [
+        ("fuzz --iterations 3 --budget 20s -- hostile", &["crash in ", "owned", "FAILED"][..]),
+        ("coverage -- hostile", &["owned", "forged"]),
+    ] {
+        let shown = on_a_terminal(typed);
+        assert!(shows.iter().all(|wanted| shown.contains(wanted)), "{typed}: {shown}");
+        assert_eq!(acting(&shown), [""; 0], "{typed}");
+    }
+}
+
+/// What a command writes to a terminal, without what is ours: what moves the line and what colours the report.
+fn on_a_terminal(typed: &str) -> String {
     let world = World::new();
-    let words = words("fuzz --iterations 3 --budget 20s -- hostile");
+    let words = words(typed);
     let plain = world.command(&words);
     let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap());
     let line: Vec<String> = [plain.get_program()].into_iter().chain(plain.get_args()).map(quoted).collect();
@@ -180,8 +195,6 @@ fn nothing_that_a_server_says_acts_on_a_terminal() {
     command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("TERM", "xterm");
     command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
     let shown = world.finish(command).stdout;
-    assert!(shown.contains("crash in ") && shown.contains("owned") && shown.contains("FAILED"), "{shown}");
-    // What moves the line and what colours the report is ours.
     let ours = [
         "\r",
         "\u{1b}[2K",
@@ -194,8 +207,55 @@ fn nothing_that_a_server_says_acts_on_a_terminal() {
         "\u{1b}[1;32m",
         "\u{1b}[1;33m",
     ];
-    let rest = ours.iter().fold(shown, |shown, sequence| shown.replace(sequence, ""));
-    assert_eq!(acting(&rest), [""; 0]);
+    ours.iter().fold(shown, |shown, sequence| shown.replace(sequence, ""))
+}
+
+/// Held. What answers over HTTP may be anything: a status with words of its own, a header, a body that is no message.
+#[test]
+fn nothing_that_stands_in_an_http_answer_acts() {
+    let hostile: String = HOSTILE_TEXTS.iter().map(|(_, text)| format!("{text}\n")).collect();
+    let shown_in_a_line: String = hostile.chars().filter(|letter| !"\r\n\0".contains(*letter)).collect();
+    let json = serde_json::json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": hostile}});
+    let answers = [
+        format!("HTTP/1.1 500 {shown_in_a_line}\r\nx-words: {shown_in_a_line}\r\ncontent-type: text/plain"),
+        "HTTP/1.1 401 Unauthorized\r\ncontent-type: text/html\r\nwww-authenticate: Basic".to_owned(),
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream".to_owned(),
+        format!("HTTP/1.1 200 OK\r\ncontent-type: {shown_in_a_line}"),
+        format!("HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1/{shown_in_a_line}"),
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json".to_owned(),
+    ];
+    let mut shown = String::new();
+    for (number, head) in answers.into_iter().enumerate() {
+        let body = if number == 5 { json.to_string() } else { format!("data: {hostile}") };
+        let answer = format!("{head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+        let url = always(answer);
+        for command in ["doctor", "fuzz --iterations 3 --budget 5s", "doctor --format json"] {
+            let typed = format!("{command} --startup-timeout 5s --url {url}");
+            let outcome = run(&World::new(), &typed);
+            assert!(matches!(outcome.code, Some(1 | 3)), "{outcome}");
+            assert_eq!(faults_in(&typed, Form::Text, &outcome), [""; 0], "answer {number}: {outcome}");
+            shown.push_str(&outcome.stderr);
+        }
+    }
+    assert!(shown.contains("owned") && shown.contains("forged"), "nothing of the answers is in {shown}");
+}
+
+/// The address of somebody who gives one answer to whatever is asked. They end with the test.
+fn always(answer: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let answer = answer.clone();
+            thread::spawn(move || {
+                let mut stream = stream;
+                // Enough of the question; whoever asks more is answered all the same.
+                let _heard = stream.read(&mut [0; 1 << 16]);
+                let _told = stream.write_all(answer.as_bytes());
+            });
+        }
+    });
+    format!("http://{address}/mcp")
 }
 
 fn words(typed: &str) -> Vec<String> {

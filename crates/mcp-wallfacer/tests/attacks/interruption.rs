@@ -296,8 +296,6 @@ fn what_is_suspected_when_a_proof_is_interrupted_is_told_as_suspected() {
 /// Was open: every one of them said nothing.
 #[test]
 fn every_command_that_waits_for_a_server_can_be_interrupted() {
-    let finding = r#"{"id":"0123456789abcdef","kind":{"type":"crash"},"severity":"critical","tool":"dies",
-        "message":"it ended","repro":{"seed":7,"tool_call":{},"transport":"stdio"},"timestamp":"2026-01-02T03:04:05Z"}"#;
     let commands: [&[&str]; 14] = [
         &["check"],
         &["ci"],
@@ -314,31 +312,45 @@ fn every_command_that_waits_for_a_server_can_be_interrupted() {
         &["suggest"],
         &["coverage"],
     ];
-    let way = *ways().last().unwrap();
+    let late = Mutex::new(Vec::new());
     in_lanes(commands.len(), |number| {
-        let args = commands[number];
-        let world = World::new().with(".wallfacer/corpus/dies/0123456789abcdef.json", finding);
-        let server = way.fixture(&world);
-        let stuck = ["--startup-timeout", "10m", "--", &server, "never-answers"];
-        let args = [args, &stuck].concat();
-        let mut run = Run::start_in(world, way, &format!("command-{number}"), &args);
-        let mut status = None;
-        wait_until("the server is there", || {
-            status = run.child.try_wait().unwrap();
-            status.is_some() || marked(&run.mark).iter().any(|process| is_server(process))
-        });
-        let (output, took) = match status {
-            Some(_) => run.end(Instant::now()),
-            None => run.end_by("INT"),
-        };
-        let said =
-            String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-        assert_eq!(output.status.code(), Some(3), "{args:?}: {said}");
-        assert!(said.contains("interrupted after "), "{args:?}: {said}");
-        assert!(took <= SOON, "{args:?} took {took:?}");
-        assert!(!run.world.here().join("wallfacer.lock").exists());
-        run.assert_nothing_is_lost();
+        if interrupt_at_start(commands[number]) > SOON {
+            late.lock().unwrap().push(commands[number]);
+        }
     });
+    // As above: one that was late in company is tried once more, alone.
+    for command in late.into_inner().unwrap() {
+        let took = interrupt_at_start(command);
+        assert!(took <= SOON, "{command:?} took {took:?}");
+    }
+}
+
+/// How long a command goes on that is interrupted while it waits for a server that never answers.
+fn interrupt_at_start(command: &[&str]) -> Duration {
+    let finding = r#"{"id":"0123456789abcdef","kind":{"type":"crash"},"severity":"critical","tool":"dies",
+        "message":"it ended","repro":{"seed":7,"tool_call":{},"transport":"stdio"},"timestamp":"2026-01-02T03:04:05Z"}"#;
+    let way = *ways().last().unwrap();
+    let world = World::new().with(".wallfacer/corpus/dies/0123456789abcdef.json", finding);
+    let server = way.fixture(&world);
+    let stuck = ["--startup-timeout", "10m", "--", &server, "never-answers"];
+    let args = [command, &stuck].concat();
+    let mut run = Run::start_in(world, way, &format!("command-{}", command.join("-")), &args);
+    let mut status = None;
+    wait_until("the server is there", || {
+        status = run.child.try_wait().unwrap();
+        status.is_some() || marked(&run.mark).iter().any(|process| is_server(process))
+    });
+    let (output, took) = match status {
+        Some(_) => run.end(Instant::now()),
+        None => run.end_by("INT"),
+    };
+    let said =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{args:?}: {said}");
+    assert!(said.contains("interrupted after "), "{args:?}: {said}");
+    assert!(!run.world.here().join("wallfacer.lock").exists());
+    run.assert_nothing_is_lost();
+    took
 }
 
 fn is_server(process: &str) -> bool {

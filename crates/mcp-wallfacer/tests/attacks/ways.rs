@@ -13,6 +13,9 @@ use crate::world::{Outcome, World};
 /// Every Linux has this user, who owns nothing.
 const ORDINARY: u32 = 65534;
 
+/// Where people have their homes.
+const HOMES: [&str; 2] = ["/root", "/home"];
+
 /// One way to run the command.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
@@ -64,9 +67,20 @@ impl Way {
         world.finish(self.command(world, args))
     }
 
-    /// The fixture server, where this user can execute it.
+    /// The fixture server, where this user can execute it, and where a sandbox hides it from nobody.
     pub fn fixture(&self, world: &World) -> String {
-        self.within_reach(world, &server()).to_str().expect("the target directory is text").to_owned()
+        let program = server();
+        let is_hidden = HOMES.iter().any(|home| program.starts_with(home));
+        let program = if is_hidden { copied(world, &program) } else { self.within_reach(world, &program) };
+        program.to_str().expect("the target directory is text").to_owned()
+    }
+
+    /// Whether this user can execute a script: its interpreter may lie in somebody's home.
+    pub fn reaches(&self, script: &Path) -> bool {
+        let text = fs::read_to_string(script).unwrap();
+        let interpreter = text.lines().next().and_then(|line| line.strip_prefix("#!")).expect("a script");
+        let interpreter = fs::canonicalize(interpreter.trim()).unwrap();
+        self.user.is_none() || interpreter.ancestors().skip(1).all(is_open)
     }
 
     /// A program of the build, or a copy of it where the build lies in a directory that is closed to this user.
@@ -74,12 +88,17 @@ impl Way {
         if self.user.is_none() || program.ancestors().skip(1).all(is_open) {
             return program.to_path_buf();
         }
-        let copy = world.root().join("bin").join(program.file_name().expect("a program has a name"));
-        if !copy.exists() {
-            fs::copy(program, &copy).unwrap();
-        }
-        copy
+        copied(world, program)
     }
+}
+
+/// A copy of a program among those of a world.
+fn copied(world: &World, program: &Path) -> PathBuf {
+    let copy = world.root().join("bin").join(program.file_name().expect("a program has a name"));
+    if !copy.exists() {
+        fs::copy(program, &copy).unwrap();
+    }
+    copy
 }
 
 /// Whether everyone may look into a directory.

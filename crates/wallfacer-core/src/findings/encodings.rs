@@ -1,4 +1,4 @@
-//! The usual ways to write a secret other than letter by letter: hexadecimal, base64, backwards.
+//! The usual ways to write a secret other than letter by letter: hexadecimal, base64, base32, backwards.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -11,6 +11,11 @@ const SHORTEST_FORM: usize = 6;
 const SHORTEST_LINE: usize = 16;
 /// Layers of escapes that are undone: a URL within JSON within JSON has three.
 pub const LAYERS: usize = 3;
+/// Pieces that one form of a secret is cut into: of a longer one, such as a private key, not every place begins one.
+const MOST_PIECES: usize = 256;
+/// How much of a secret gives it away, in bytes.
+const GIVES_AWAY: usize = 16;
+const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /// All forms of a secret beside itself. Escapes are none of them: those are undone in what is searched.
 pub fn encodings(secret: &str) -> Vec<Vec<u8>> {
@@ -25,6 +30,7 @@ pub fn encodings(secret: &str) -> Vec<Vec<u8>> {
         forms.push(part.chars().rev().collect::<String>().into_bytes());
         forms.extend(hexadecimal(part.as_bytes()));
         forms.extend(base64(part.as_bytes()));
+        forms.extend(base32(part.as_bytes()));
     }
     // A secret that itself looks escaped must match in a text whose escapes are undone.
     let mut meant = secret.as_bytes().to_vec();
@@ -37,6 +43,33 @@ pub fn encodings(secret: &str) -> Vec<Vec<u8>> {
     forms.sort();
     forms.dedup();
     forms
+}
+
+/// The same forms, each cut into pieces of which one is enough to give the secret away: all of a short secret, of a
+/// longer one any sixteen bytes in a row.
+pub fn pieces(secret: &str) -> Vec<Vec<u8>> {
+    let bytes = secret.as_bytes();
+    let enough = bytes.len().min(GIVES_AWAY);
+    let backwards: Vec<u8> = bytes.iter().rev().copied().collect();
+    let mut forms = vec![(bytes.to_vec(), enough), (backwards, enough)];
+    let spaced = |form: &[u8]| form.len() > bytes.len() * 2;
+    forms.extend(hexadecimal(bytes).map(|form| {
+        let least = if spaced(&form) { enough * 3 - 1 } else { enough * 2 };
+        (form, least)
+    }));
+    // Letters at the edges depend on what stands beside them.
+    forms.extend(base64(bytes).into_iter().map(|form| (form, (enough * 8 / 6).saturating_sub(1))));
+    forms.extend(base32(bytes).map(|form| (form, (enough * 8 / 5).saturating_sub(1))));
+    let mut pieces: Vec<Vec<u8>> = Vec::new();
+    for (form, least) in forms {
+        let least = least.min(form.len());
+        let step = form.len().div_ceil(MOST_PIECES).max(1);
+        pieces.extend(form.windows(least.max(1)).step_by(step).map(<[u8]>::to_vec));
+    }
+    pieces.retain(|piece| piece.len() >= SHORTEST_FORM);
+    pieces.sort();
+    pieces.dedup();
+    pieces
 }
 
 fn hexadecimal(secret: &[u8]) -> impl Iterator<Item = Vec<u8>> {
@@ -58,9 +91,54 @@ fn base64(secret: &[u8]) -> Vec<Vec<u8>> {
     forms
 }
 
+/// The same for base32, which makes eight letters of five bytes.
+fn base32(secret: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    (0..5).map(move |before| {
+        let bytes = [&vec![0; before][..], secret].concat();
+        let (first, last) = ((before * 8).div_ceil(5), bytes.len() * 8 / 5);
+        let letters = (first..last).map(|letter| {
+            let bit = |at: usize| bytes[at / 8] >> (7 - at % 8) & 1;
+            let value = (letter * 5..letter * 5 + 5).fold(0, |value, at| value << 1 | bit(at));
+            BASE32[usize::from(value)]
+        });
+        letters.collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn base32_is_known_whatever_stands_around_it() {
+        // As `base32` of the coreutils writes it.
+        let forms: Vec<Vec<u8>> = base32(b"hunter2hunter2").collect();
+        assert_eq!(forms[0], b"NB2W45DFOIZGQ5LOORSXEM");
+        for before in ["", "u", "us", "use", "user", "user:"] {
+            let whole = format!("{before}hunter2hunter2tail");
+            let encoded = base32(whole.as_bytes()).next().unwrap();
+            assert!(forms.iter().any(|form| memchr::memmem::find(&encoded, form).is_some()), "{before}");
+        }
+    }
+
+    #[test]
+    fn sixteen_bytes_of_a_secret_give_it_away_however_they_are_written() {
+        let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+        let pieces = pieces(secret);
+        let gives_away =
+            |text: &str| pieces.iter().any(|piece| memchr::memmem::find(text.as_bytes(), piece).is_some());
+        for start in 0..secret.len() - 16 {
+            let part = &secret[start..start + 16];
+            assert!(gives_away(part) && gives_away(&part.chars().rev().collect::<String>()));
+            let hexadecimal: Vec<String> = part.bytes().map(|byte| format!("{byte:02x}")).collect();
+            assert!(gives_away(&hexadecimal.concat()) && gives_away(&hexadecimal.join(":")), "{part}");
+            for before in ["", "u", "us"] {
+                assert!(gives_away(&STANDARD_NO_PAD.encode(format!("{before}{part}"))), "{part}");
+            }
+            assert!(!gives_away(&part[..15]), "{part}");
+        }
+        assert!(super::pieces("short-one").contains(&b"short-one".to_vec()));
+    }
 
     #[test]
     fn base64_is_known_whatever_stands_around_it() {

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use memchr::memchr3_iter;
+use memchr::{memchr2_iter, memchr3_iter};
 
 /// The names that HTML has for letters it escapes.
 const HTML_NAMES: [(&[u8], u8); 5] =
@@ -40,6 +40,27 @@ pub fn unescape(text: &[u8]) -> Option<Unescaped> {
         undone.bytes.extend_from_slice(meant);
         done = at + length;
         undone.escapes.push(Escape { written: at..done, meant: start..undone.bytes.len() });
+    }
+    if undone.escapes.is_empty() {
+        return None;
+    }
+    undone.bytes.extend_from_slice(&text[done..]);
+    Some(undone)
+}
+
+/// The text without its line breaks, where it has any: what is long and encoded is often broken into lines. What
+/// indents the next line goes with the break.
+pub fn unbroken(text: &[u8]) -> Option<Unescaped> {
+    let mut undone = Unescaped { bytes: Vec::new(), escapes: Vec::new() };
+    let mut done = 0;
+    for at in memchr2_iter(b'\n', b'\r', text) {
+        if at < done {
+            continue;
+        }
+        undone.bytes.extend_from_slice(&text[done..at]);
+        done = at + text[at..].iter().take_while(|byte| b"\r\n\t ".contains(byte)).count();
+        let here = undone.bytes.len();
+        undone.escapes.push(Escape { written: at..done, meant: here..here });
     }
     if undone.escapes.is_empty() {
         return None;

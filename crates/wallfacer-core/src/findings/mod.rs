@@ -34,6 +34,8 @@ pub use baseline::{Acceptance, BASELINE_NAME, Baseline, BaselineError};
 pub use cause::Cause;
 pub use corpus::{Corpus, CorpusError, Listing, Unreadable, read_finding, read_findings};
 pub use diff::{Diff, diff};
+pub use encodings::{LAYERS, pieces};
+pub use escapes::{unbroken, unescape};
 pub use finding::{Evidence, Finding, Reproduced, ServerName, VARIABLE};
 pub use given::Given;
 pub use id::{FindingId, NotAnId};

@@ -8,7 +8,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem;
 
 use super::encodings::{LAYERS, encodings};
-use super::escapes::{Unescaped, unescape};
+use super::escapes::{Unescaped, unbroken, unescape};
 
 /// A shorter secret may be part of a word in another letter case; it is looked for exactly as it is.
 const SHORTEST_IN_ANY_CASE: usize = 8;
@@ -72,12 +72,12 @@ impl SecretSearch {
     /// All places, in order and apart from each other. Of what overlaps, all is gone.
     pub fn find(&self, text: &str) -> Vec<Sighting> {
         let Some(automata) = &self.0 else { return Vec::new() };
-        let mut found = automata.find(text.as_bytes());
+        let mut found = automata.find_in_lines(text.as_bytes());
         let mut layers: Vec<Unescaped> = Vec::new();
         for _ in 0..LAYERS {
             let above = layers.last().map_or(text.as_bytes(), |layer| &layer.bytes);
             let Some(layer) = unescape(above) else { break };
-            let places = automata.find(&layer.bytes);
+            let places = automata.find_in_lines(&layer.bytes);
             layers.push(layer);
             found.extend(places.into_iter().map(|Sighting { at, secret }| {
                 let at = layers.iter().rev().fold(at, |at, layer| layer.written(&at));
@@ -106,6 +106,16 @@ impl SecretSearch {
 }
 
 impl Automata {
+    /// Also what is broken into lines.
+    fn find_in_lines(&self, text: &[u8]) -> Vec<Sighting> {
+        let mut found = self.find(text);
+        if let Some(whole) = unbroken(text) {
+            let places = self.find(&whole.bytes).into_iter();
+            found.extend(places.map(|Sighting { at, secret }| Sighting { at: whole.written(&at), secret }));
+        }
+        found
+    }
+
     fn find(&self, text: &[u8]) -> Vec<Sighting> {
         let mut found = Vec::new();
         for forms in [&self.any_case, &self.exact] {
@@ -185,7 +195,7 @@ mod tests {
     use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
     const MARK: &str = "[gone]";
-    const ROUNDS: u64 = 1_000;
+    const ROUNDS: u64 = 2_000;
 
     fn shown(secrets: &[&str], text: &str) -> String {
         SecretSearch::new(secrets.iter().copied()).replace(text, |_| MARK)
@@ -241,7 +251,7 @@ mod tests {
     fn written(secret: &str, dice: &mut Dice) -> (String, usize) {
         let hex = || secret.bytes().map(|byte| format!("{byte:02x}"));
         let plain = |text: String| (text, 0);
-        match dice.below(19) {
+        match dice.below(23) {
             0 => plain(secret.to_owned()),
             1 => plain(secret.to_ascii_uppercase()),
             2 => plain(secret.to_ascii_lowercase()),
@@ -259,14 +269,42 @@ mod tests {
             14 => plain(secret.chars().rev().collect()),
             15 => plain(json(&percent(secret, false, false))),
             16 => plain(secret.chars().map(|letter| format!("\\u{{{:x}}}", u32::from(letter))).collect()),
-            _ => {
+            kind @ (17 | 18) => {
+                let (before, behind) = (dice.word("abc:", 0, 9), dice.word("xyz", 0, 5));
+                let encoded = base32(format!("{before}{secret}{behind}").as_bytes());
+                let encoded = if kind == 17 { encoded } else { in_lines(&encoded, dice) };
+                let left = (before.len() + behind.len()) * 8 / 5 + 8;
+                (encoded, left + LONGEST_BREAK * (left / 4 + 1))
+            }
+            kind => {
                 let (before, behind) = (dice.word("abc:", 0, 9), dice.word("xyz", 0, 5));
                 let whole = format!("{before}{secret}{behind}");
                 let engine = [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD][dice.below(4)];
                 // What is left: whole letters of the other bytes, and at each end one that the secret has a part in.
-                (engine.encode(whole), (before.len() + behind.len()) * 4 / 3 + 6)
+                let left = (before.len() + behind.len()) * 4 / 3 + 6;
+                match kind {
+                    19 | 20 => (in_lines(&engine.encode(whole), dice), left + LONGEST_BREAK * (left / 4 + 1)),
+                    _ => (engine.encode(whole), left),
+                }
             }
         }
+    }
+
+    /// As the usual programs write it, bit by bit.
+    fn base32(bytes: &[u8]) -> String {
+        let bits: String = bytes.iter().map(|byte| format!("{byte:08b}")).collect();
+        let groups = bits.as_bytes().chunks(5).map(|bits| format!("{:0<5}", String::from_utf8_lossy(bits)));
+        let letters = groups.map(|bits| usize::from_str_radix(&bits, 2).unwrap());
+        letters.map(|letter| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[letter])).collect()
+    }
+
+    const LONGEST_BREAK: usize = 6;
+
+    /// Broken into lines, with breaks as files, mails and JSON have them.
+    fn in_lines(text: &str, dice: &mut Dice) -> String {
+        let (length, between) = (4 + dice.below(73), ["\n", "\r\n", "\n  ", "\\n", "\\r\\n", "%0D%0A"]);
+        let lines: Vec<_> = text.as_bytes().chunks(length).map(String::from_utf8_lossy).collect();
+        lines.join(between[dice.below(between.len())])
     }
 
     #[test]

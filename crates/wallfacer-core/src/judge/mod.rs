@@ -8,6 +8,7 @@ mod disagreement;
 mod observations;
 mod response;
 mod secrets;
+mod upstream;
 mod verdict;
 mod watched;
 
@@ -18,7 +19,7 @@ pub use context::{Context, Output, ToolFacts};
 pub use disagreement::{Disagreement, Reply, disagreements, listed_disagreements};
 pub use observations::{left_running, observations};
 pub use response::{response, unanswered};
-pub use secrets::Secrets;
+pub use secrets::{Given, Owner, Secrets};
 pub use verdict::{Check, Concern, Verdict};
 pub use watched::Watched;
 

@@ -100,7 +100,7 @@ impl World {
         self.fetching.settings = settings::of_the_user(&self.home, &spec.env);
         self.fetching.pythons = pythons(&self.home, &spec.env);
         let state = self.state(&steps);
-        if !store.is_fresh(&state, self.launcher.is_the_same_for_ever()) {
+        if !store.is_fresh(&state, self.launcher.keeps()) {
             match self.fill(spec, &steps, &store).await {
                 Ok(()) => {
                     if let Err(error) = store.mark(&state) {
@@ -132,7 +132,16 @@ impl World {
     fn state(&self, steps: &[Step]) -> String {
         let settings = steps.iter().flat_map(|step| settings::of_projects(&step.place, &self.home));
         let mut paths: BTreeSet<PathBuf> = settings.map(|(path, _)| path).collect();
-        paths.extend(steps.iter().flat_map(named));
+        let named: BTreeSet<PathBuf> = steps.iter().flat_map(named).collect();
+        // uv keeps the lock of a script beside it.
+        paths.extend(
+            named
+                .iter()
+                .map(|path| [path.as_os_str(), OsStr::new(".lock")].into_iter().collect::<OsString>().into()),
+        );
+        paths.extend(named);
+        let projects = steps.iter().filter(|step| step.needs_project).map(|step| project_of(&step.place));
+        paths.extend(projects.flat_map(|project| settings::of_parts(&project)));
         paths.extend(self.fetching.settings.keys().cloned());
         state_of(&paths)
     }

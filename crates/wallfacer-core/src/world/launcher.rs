@@ -5,6 +5,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::pipx::pipx;
 use super::uv::{Cut, cut};
@@ -27,6 +28,11 @@ const FETCHING_OF_NPM: [&str; 7] = [
 /// The line by which a script says that it names what it needs; it stands near the beginning.
 const NAMES_ITS_NEEDS: &str = "# /// script";
 const BEGINNING: u64 = 16 << 10;
+/// What was fetched is taken as it is for this long; registries let clients keep their answers as long.
+const FRESH: Duration = Duration::from_secs(5 * 60);
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Options of uv that ask for something newer than what is there, or begin so.
+const ASK_FOR_NEWER: [&str; 6] = ["--upgrade", "--refresh", "--reinstall", "--no-cache", "-U", "-P"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Launcher {
@@ -58,6 +64,14 @@ pub(super) struct Step {
     pub place: PathBuf,
     /// Whether all of the project must be seen. Else it is its settings, and what the arguments name.
     pub needs_project: bool,
+}
+
+impl Step {
+    /// Whether uv takes what it has as long as it fits: what a script or a project needs, if nothing newer is asked for.
+    fn keeps_what_fits(&self) -> bool {
+        let is_newer = |word: &String| ASK_FOR_NEWER.iter().any(|option| word.starts_with(option));
+        self.args.first().is_some_and(|verb| verb == "sync") && !self.args.iter().any(is_newer)
+    }
 }
 
 impl Launcher {
@@ -126,9 +140,16 @@ impl Launcher {
         vec![Step { args, place: cwd.to_path_buf(), needs_project: false }]
     }
 
-    /// Whether what is fetched for it today is what was fetched for it at any time.
-    pub(super) fn is_the_same_for_ever(&self) -> bool {
-        matches!(self, Self::Npx { packages } if packages.iter().all(|package| is_exact(package)))
+    /// How long what was fetched is taken as it is, while nothing that decides about it changes.
+    ///
+    /// An exact version is the same for ever. uv itself keeps the environment of a script and the lock of a project as long
+    /// as they fit, and looks for nothing newer unless it is told to; so a day is rather short.
+    pub(super) fn keeps(&self) -> Duration {
+        match self {
+            Self::Npx { packages } if packages.iter().all(|package| is_exact(package)) => Duration::MAX,
+            Self::Uv { fetching } if fetching.iter().all(Step::keeps_what_fits) => A_DAY,
+            _ => FRESH,
+        }
     }
 
     /// The program that fetches, where it is another than the one that starts the server.
@@ -202,9 +223,7 @@ fn uv_run(arguments: &[&str], cwd: &Path) -> Launcher {
     let place = found.place(cwd);
     let step = |args: Vec<String>, needs_project| Step { args, place: place.clone(), needs_project };
     if let Some(script) = found.run.filter(|run| names_its_needs(run, &found, cwd)) {
-        let place = found.value("--directory").map(|place| ["--directory", place]);
-        let place = place.as_ref().map_or(&[][..], |place| &place[..]);
-        let args = words(&[&["sync", "--no-build"], place, &["--script", script]]);
+        let args = words(&[&["sync", "--no-build"], &found.for_sync(), &["--script", script]]);
         return Launcher::Uv { fetching: vec![step(args, false)] };
     }
     let in_project = found.is_in_project(cwd);
@@ -284,6 +303,8 @@ mod tests {
         write("plain.py", "print()\n");
         let of = |line: &str| fetching(line, place.path());
         assert_eq!(of("uv run needs.py --port 1"), ["sync --no-build --script needs.py"]);
+        let from = "sync --no-build --no-index --find-links wheels --script needs.py";
+        assert_eq!(of("uv run --no-index --find-links wheels needs.py"), [from]);
         assert_eq!(of("uv run plain.py"), ["run --no-build /bin/sh -c :"]);
     }
 
@@ -298,6 +319,28 @@ mod tests {
         let added = "run --no-build --no-sync -q --with pkg /bin/sh -c :".to_owned();
         assert_eq!(of("uv run -q --with pkg server.py"), [format!("{sync} -q"), added]);
         assert_eq!(of("uv run --no-project s.py"), ["run --no-build --no-project /bin/sh -c :"]);
+    }
+
+    #[test]
+    fn what_a_script_or_a_project_needs_is_kept_for_a_day_unless_something_newer_is_asked_for() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("pyproject.toml"), "").unwrap();
+        std::fs::write(place.path().join("needs.py"), "# /// script\n# ///\n").unwrap();
+        for (line, keeps) in [
+            ("uv run needs.py", A_DAY),
+            ("uv run server.py", A_DAY),
+            ("uv run --upgrade server.py", FRESH),
+            ("uv run -Ppkg server.py", FRESH),
+            ("uv run --refresh-package pkg server.py", FRESH),
+            ("uv run --with pkg server.py", FRESH),
+            ("uvx pkg", FRESH),
+            ("npx pkg@1.2.3", Duration::MAX),
+            ("npx pkg", FRESH),
+        ] {
+            let mut words = line.split_whitespace();
+            let found = Launcher::of(&Command::new(words.next().unwrap(), words), place.path());
+            assert_eq!(found.keeps(), keeps, "{line}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! | file | in → out |
 //! |---|---|
 //! | `scope` | a command and roots → the directories they declare |
+//! | `entrusted` | variables → secrets, and the hosts that are named |
 //! | `exposed` | what is kept → the credentials in it |
 //! | `launcher` | a command → what must be fetched before there is no network |
 //! | `fetch` | a launcher → what it needs, fetched in a jail of its own |
@@ -20,6 +21,7 @@
 //! | `way` | an address of the server → a connection |
 
 mod access;
+mod entrusted;
 mod exposed;
 mod fetch;
 #[cfg(target_os = "linux")]
@@ -39,6 +41,7 @@ mod vigil;
 mod way;
 
 pub use access::Access;
+pub use entrusted::Entrusted;
 pub use recipe::World;
 pub use scope::DeclaredBy;
 pub use sought::{Lack, Sought};

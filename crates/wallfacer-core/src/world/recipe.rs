@@ -10,6 +10,7 @@ use wallfacer_process::sink::{Authority, Mode};
 use wallfacer_process::{Rung, Spec};
 
 use super::access::Access;
+use super::entrusted::{Entrusted, hosts};
 use super::exposed::{exposed, named};
 use super::fetch::Fetching;
 use super::launcher::Launcher;
@@ -51,6 +52,8 @@ pub struct World {
     places: BTreeSet<PathBuf>,
     /// Inherited variables that hold secrets, as they really are.
     secrets: BTreeMap<String, String>,
+    /// Hosts that the environment of the server names.
+    hosts: BTreeSet<String>,
     /// What the server sees as it is, wherever it lies.
     kept: BTreeSet<PathBuf>,
     pub(super) access: Access,
@@ -80,6 +83,7 @@ impl World {
             scopes: BTreeMap::new(),
             places: BTreeSet::new(),
             secrets: BTreeMap::new(),
+            hosts: BTreeSet::new(),
             kept: BTreeSet::new(),
             access: Access::default(),
             authority: Arc::default(),
@@ -90,6 +94,7 @@ impl World {
                 world.read(command, &target.roots, ambient);
                 world.keep(command, ambient);
                 world.secrets = inherited_secrets(command, ambient);
+                world.hosts = hosts(&command.environment.resolve(ambient.clone()));
             }
             None => world.leave("what runs already can be neither confined nor watched".to_owned()),
         }
@@ -188,13 +193,14 @@ impl World {
     }
 
     /// Every secret that the server may have from our own environment, real or not, with the name of its variable.
-    pub fn inherited_secrets(&self) -> Vec<(String, String)> {
+    pub fn inherited_secrets(&self) -> Entrusted {
         let named = |name: &String, values: Vec<String>| {
             values.into_iter().map(|value| (name.clone(), value)).collect::<Vec<_>>()
         };
         let real = self.secrets.iter().flat_map(|(name, value)| named(name, secret_values(name, value)));
         let imitations = self.imitations();
-        real.chain(imitations.iter().flat_map(|(name, made)| named(name, made.tokens.clone()))).collect()
+        let imitated = imitations.iter().flat_map(|(name, made)| named(name, made.tokens.clone()));
+        Entrusted { secrets: real.chain(imitated).collect(), hosts: self.hosts.clone() }
     }
 
     /// What of the user's own a server in this standing can get at.

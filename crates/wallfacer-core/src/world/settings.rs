@@ -1,7 +1,7 @@
 //! Reads the settings of package managers, without what is nobody else's business: passwords and tokens, and the
 //! programs that a project would have run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
@@ -29,6 +29,12 @@ const PROGRAMS: [&str; 9] =
 const MAX_LENGTH: u64 = 16 << 20;
 /// No directory tree that people work in is deeper.
 const MAX_PARENTS: usize = 64;
+/// Directories of a project, and entries of each, that are looked at for parts of it; and how deep they lie at most.
+const MAX_PARTS: usize = 500;
+const MAX_ENTRIES: usize = 1_000;
+const MAX_DEPTH: usize = 3;
+/// Directories that hold what was installed or made.
+const WITHOUT_PARTS: [&str; 4] = ["node_modules", "__pycache__", "target", "venv"];
 
 /// How variables that tell package managers something begin.
 const OF_REGISTRIES: [&str; 4] = ["npm_config_", "pip_", "uv_", "pipx_"];
@@ -40,6 +46,28 @@ pub(super) fn of_projects(directory: &Path, home: &Path) -> BTreeMap<PathBuf, Pl
         directory.ancestors().take(MAX_PARENTS).filter(|place| *place != home && *place != Path::new("/"));
     let files = directories.flat_map(|place| OF_PROJECTS.iter().map(|name| place.join(name)));
     files.filter_map(|file| Some((file.clone(), plant(shown(&file)?)))).collect()
+}
+
+/// The files by which the parts of a project say what they need, however they are nested.
+pub(super) fn of_parts(project: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut unvisited = VecDeque::from([(project.to_path_buf(), 0)]);
+    let mut looked_at = 0;
+    while let Some((place, depth)) = unvisited.pop_front().filter(|_| looked_at < MAX_PARTS) {
+        looked_at += 1;
+        found.push(place.join("pyproject.toml"));
+        let entries = fs::read_dir(&place).into_iter().flatten().flatten().take(MAX_ENTRIES);
+        let inner =
+            entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).filter(|entry| {
+                let name = entry.file_name();
+                !name.as_encoded_bytes().starts_with(b".")
+                    && !WITHOUT_PARTS.iter().any(|other| name == **other)
+            });
+        if depth < MAX_DEPTH {
+            unvisited.extend(inner.map(|entry| (entry.path(), depth + 1)));
+        }
+    }
+    found
 }
 
 /// The settings of the user for uv and pip, as they may be shown.
@@ -119,6 +147,20 @@ fn without_users(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_of_a_project_are_found_and_what_is_installed_is_none() {
+        let project = tempfile::tempdir().unwrap();
+        for place in ["packages/one", ".venv/lib", "node_modules/two", "a/b/c/d"] {
+            fs::create_dir_all(project.path().join(place)).unwrap();
+        }
+        let found: Vec<_> = of_parts(project.path());
+        let mut found: Vec<_> =
+            found.iter().map(|path| path.strip_prefix(project.path()).unwrap().to_str().unwrap()).collect();
+        found.sort_unstable();
+        let wanted = ["a/b/c/", "a/b/", "a/", "packages/one/", "packages/", ""];
+        assert_eq!(found, wanted.map(|place| format!("{place}pyproject.toml")));
+    }
 
     #[test]
     fn where_packages_come_from_is_told_and_no_secret_and_no_program() {

@@ -15,8 +15,6 @@ use std::time::{Duration, SystemTime};
 
 /// Below the user's directory for caches.
 const PLACE: &str = "wallfacer/fetched";
-/// What was fetched is taken as it is for this long; registries let clients keep their answers as long.
-const FRESH: Duration = Duration::from_secs(5 * 60);
 /// What nobody used for this long is removed.
 const UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Directories that are looked at to remove some.
@@ -70,13 +68,13 @@ impl Store {
         self.stamp().is_file()
     }
 
-    /// Whether what is there need not be fetched again: nothing that decides about it has changed since, and it was just
-    /// now, or can only be the same.
-    pub(super) fn is_fresh(&self, state: &str, same_for_ever: bool) -> bool {
+    /// Whether what is there need not be fetched again: nothing that decides about it has changed since, and it is not as
+    /// old as `keeps` yet.
+    pub(super) fn is_fresh(&self, state: &str, keeps: Duration) -> bool {
         let age = fs::metadata(self.stamp()).and_then(|stamp| stamp.modified()).ok();
         let age = age.and_then(|then| SystemTime::now().duration_since(then).ok());
         fs::read(self.stamp()).is_ok_and(|stamp| stamp == state.as_bytes())
-            && age.is_some_and(|age| same_for_ever || age < FRESH)
+            && age.is_some_and(|age| age < keeps)
     }
 
     /// All that is needed is there.
@@ -131,15 +129,16 @@ mod tests {
     fn what_was_fetched_is_taken_again_until_something_changes_or_time_passes() {
         let caches = tempfile::tempdir().unwrap();
         let store = store(caches.path(), &["npx", "pkg"]);
-        assert!(!store.is_fresh("a", true));
+        let [short, long] = [60, 600].map(Duration::from_secs);
+        assert!(!store.is_fresh("a", long));
         store.prepare("").unwrap();
         assert!(!store.is_filled());
         store.mark("a").unwrap();
-        assert!(store.is_filled() && store.is_fresh("a", false) && !store.is_fresh("b", false));
-        let long_ago = SystemTime::now() - FRESH * 2;
+        assert!(store.is_filled() && store.is_fresh("a", short) && !store.is_fresh("b", short));
+        let long_ago = SystemTime::now() - short * 2;
         fs::File::options().write(true).open(store.stamp()).unwrap().set_modified(long_ago).unwrap();
-        assert!(!store.is_fresh("a", false));
-        assert!(store.is_fresh("a", true));
+        assert!(!store.is_fresh("a", short));
+        assert!(store.is_fresh("a", long) && store.is_fresh("a", Duration::MAX));
     }
 
     #[test]

@@ -41,7 +41,6 @@ pub fn leak<'a>(
     if context.secrets.is_empty() {
         return None;
     }
-    let shows = |bytes: &[u8]| context.secrets.shown_in(bytes);
     let found = |bytes: &[u8]| context.secrets.find(bytes);
     let place = recording.steps.iter().zip(&seen.steps).find_map(|(taken, step)| {
         if let Some(name) = reply::message(taken).and_then(|message| found(&message.bytes)) {
@@ -51,12 +50,17 @@ pub fn leak<'a>(
         Some(("a notification", taken.notices.iter().find_map(|notice| found(notice))?))
     });
     let place = place.or_else(|| Some(("what it writes to stderr", found(&seen.stderr)?)))?;
-    let ours = case.steps.iter().any(|step| match step {
+    (!is_ours(case, context)).then_some(place)
+}
+
+/// Whether we have sent a secret ourselves.
+pub fn is_ours(case: &Case, context: &Context) -> bool {
+    let shows = |bytes: &[u8]| context.secrets.shown_in(bytes);
+    case.steps.iter().any(|step| match step {
         Step::Call { params, .. } | Step::Many { params, .. } => {
             serde_json::to_vec(params).is_ok_and(|sent| shows(&sent))
         }
         Step::Raw(frame) => shows(&frame.bytes),
         _ => false,
-    });
-    (!ours).then_some(place)
+    })
 }

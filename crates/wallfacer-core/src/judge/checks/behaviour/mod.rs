@@ -8,6 +8,7 @@ mod planted;
 mod read_only;
 mod repository;
 mod secrets;
+mod sent;
 
 pub use additive::TakesNothingAway;
 pub use business::Business;

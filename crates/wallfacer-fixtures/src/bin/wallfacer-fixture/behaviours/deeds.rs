@@ -61,15 +61,26 @@ pub fn rename(from: &str, to: &str) {
 
 /// Sends bytes in an HTTP request to a host outside.
 pub fn send(host: &str, body: &[u8]) {
-    let Ok(mut stream) = TcpStream::connect((host, 80)) else { return };
     let head = format!(
         "POST /in HTTP/1.1\r\nHost: {host}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
     );
+    converse(host, &[head.as_bytes(), body].concat());
+}
+
+/// Asks a host outside something, as whoever has this token.
+pub fn ask(host: &str, token: &str) {
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+    );
+    converse(host, head.as_bytes());
+}
+
+fn converse(host: &str, bytes: &[u8]) {
+    let Ok(mut stream) = TcpStream::connect((host, 80)) else { return };
     let mut answer = Vec::new();
-    let _seen_all_the_same = stream
-        .write_all(&[head.as_bytes(), body].concat())
-        .and_then(|()| stream.take(1 << 10).read_to_end(&mut answer));
+    let _seen_all_the_same =
+        stream.write_all(bytes).and_then(|()| stream.take(1 << 10).read_to_end(&mut answer));
 }
 
 #[cfg(unix)]
