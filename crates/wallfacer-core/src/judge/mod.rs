@@ -3,7 +3,6 @@
 mod charge;
 mod checks;
 mod context;
-mod declared;
 mod disagreement;
 mod observations;
 mod response;

@@ -2,6 +2,7 @@
 
 mod case;
 mod claim;
+mod declared;
 mod frame;
 mod guard;
 mod harvest;
@@ -22,11 +23,13 @@ mod tool_plan;
 
 pub use case::{Case, Intent, Step, Subject};
 pub use claim::{Claim, Law};
+pub use declared::{Closed, Declared};
 pub use frame::RawFrame;
 pub use guard::{held_back, words};
 pub use harvest::harvest;
 pub use injection::{
-    Aim, Escape, Ground, Injection, Known, Landmarks, Purpose, Ranked, demanded, injection_cases, places,
+    Aim, Escape, Ground, Injection, Job, Known, Landmarks, Purpose, Ranked, demanded, injection_cases,
+    is_about_files, places,
 };
 pub use input::Input;
 pub use lesson::{Lesson, Teaching, said};

@@ -19,7 +19,11 @@ pub(super) const SERVERS: u32 = 2;
 pub(super) fn shows_by_its_own_deed(suspicion: &Suspicion) -> bool {
     let injection = suspicion.case.intent.injection();
     injection.is_some_and(|injection| match injection.aim {
-        Aim::Execute { .. } | Aim::Pass { .. } | Aim::Reach { .. } | Aim::Connect { .. } => true,
+        Aim::Execute { .. }
+        | Aim::Pass { .. }
+        | Aim::Reach { .. }
+        | Aim::Hand { .. }
+        | Aim::Connect { .. } => true,
         // What is changed stays so, and what is measured is disturbed.
         Aim::Change { .. } | Aim::Grow | Aim::Inflate => false,
     })

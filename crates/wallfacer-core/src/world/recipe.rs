@@ -98,7 +98,7 @@ impl World {
 
     fn read(&mut self, command: &Command, roots: &[PathBuf], ambient: &BTreeMap<OsString, OsString>) {
         let cwd = self.cwd(command);
-        self.scopes = scopes(command, &cwd, roots);
+        self.scopes = scopes(command, &cwd, roots, ambient);
         self.places = places(command, &cwd);
         self.places.extend(roots.iter().cloned());
         self.launcher = Launcher::of(command, &cwd);

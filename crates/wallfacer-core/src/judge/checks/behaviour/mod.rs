@@ -17,11 +17,10 @@ pub use planted::KeepsWhatIsPlanted;
 pub use read_only::OnlyReads;
 pub use secrets::LeavesSecretsAlone;
 
-use crate::judge::declared::Declared;
 use crate::judge::watched::Watched;
 use crate::judge::{Charge, Context};
 use crate::observe::{Effects, Place, Touch, Whose};
-use crate::plan::{Case, Subject};
+use crate::plan::{Case, Declared, Subject};
 use crate::run::{Recording, Taken};
 
 /// Files and hosts that one sentence or one piece of evidence names.
