@@ -24,6 +24,8 @@ pub struct Declared {
     pub ends_server: bool,
     /// All that it says of itself, in small letters.
     pub said: String,
+    /// The same without its name and title, which say nothing of what it does.
+    pub described: String,
 }
 
 /// Why a tool should not be seen to connect.
@@ -54,6 +56,7 @@ impl Declared {
             only_asks: only_asks(description),
             closed: denial.or(closed),
             ends_server: ENDS_SERVER.is_match(description) || ENDING.contains(&tool.name.as_str()),
+            described: description.to_lowercase(),
             said: said.into_iter().flatten().collect::<Vec<_>>().join(" ").to_lowercase(),
         }
     }

@@ -18,7 +18,7 @@ mod schema_violation;
 mod secret_leak;
 mod sequence;
 
-pub use behaviour::Business;
+pub use behaviour::{Business, Said};
 pub use injection::proof;
 pub use protocol::startup_noise;
 pub use secret_leak::leak;
