@@ -1,5 +1,6 @@
 //! [`Observation`] in, [`Verdict`]s out: checks, one file each.
 
+mod blame;
 mod charge;
 mod checks;
 mod context;
@@ -10,6 +11,7 @@ mod secrets;
 mod verdict;
 mod watched;
 
+pub use blame::{Blame, blame, blame_of};
 pub use charge::Charge;
 pub use checks::reply::is_complete;
 pub use checks::{Failure, all, leak, proof, sequence_charge, startup_noise};
@@ -25,6 +27,7 @@ use crate::findings::Kind;
 use crate::observe::Observation;
 use crate::plan::Case;
 use crate::run::Recording;
+use checks::NO_INTERNAL_ERROR;
 
 /// What every check says of one case.
 #[derive(Debug, Default)]
@@ -33,6 +36,8 @@ pub struct Judgement {
     pub charges: Vec<Charge>,
     /// Why the rule of the case says nothing, where it does not.
     pub unknown: Option<String>,
+    /// What the world of the server lacked for the case to test anything, where its error says so.
+    pub lacking: Option<String>,
 }
 
 /// What every check says of one case; only what is not in order.
@@ -47,6 +52,7 @@ pub fn weigh(case: &Case, recording: &Recording, seen: &Observation, context: &C
         match check.judge(case, recording, seen, context) {
             Verdict::Broken(charge) if concerns(case, &charge) => judgement.charges.push(*charge),
             Verdict::Unknown(why) if case.claim.is_some() => judgement.unknown = Some(why),
+            Verdict::Unknown(why) if check.name() == NO_INTERNAL_ERROR => judgement.lacking = Some(why),
             Verdict::Broken(_) | Verdict::Holds | Verdict::Unknown(_) => {}
         }
     }

@@ -20,6 +20,7 @@ mod sequence;
 
 pub use behaviour::{Business, Said};
 pub use injection::proof;
+pub use internal_error::NAME as NO_INTERNAL_ERROR;
 pub use protocol::startup_noise;
 pub use secret_leak::leak;
 pub use sequence::{Failure, sequence_charge};
