@@ -215,7 +215,6 @@ const WORDS: &[(&str, Kind)] = &[
     ("message", Kind::Text),
     ("body", Kind::Text),
     ("prompt", Kind::Text),
-    ("thought", Kind::Text),
     ("token", Kind::Secret),
     ("password", Kind::Secret),
     ("secret", Kind::Secret),
