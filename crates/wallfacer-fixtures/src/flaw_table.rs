@@ -73,6 +73,11 @@ static FLAWS: &[Flaw] = &[
         &[server("crash", CRITICAL)],
     ),
     flaw("crash-on-every-call", "Ends on every valid call of one tool.", &[crash("status")]),
+    flaw(
+        "ends-what-it-is-told",
+        "Has a tool that ends processes, and ends the server where it is told of that: no crash.",
+        &[],
+    ),
     flaw("shutdown-tool", "Has a tool that says that it ends the server, and does: no crash.", &[]),
     // Nothing comes.
     flaw(

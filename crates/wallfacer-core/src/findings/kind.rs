@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::severity::severity_of_rule;
 use crate::target::Severity;
 
 /// In files an object: `{"type": "hang", "ms": 5000}`.
@@ -75,10 +76,10 @@ impl Kind {
             | Kind::UndeclaredBehaviour => Severity::High,
             Kind::InternalError
             | Kind::SchemaViolation
-            | Kind::PropertyFailure { .. }
             | Kind::ResourceGrowth
             | Kind::Conformance { .. }
             | Kind::Drift => Severity::Medium,
+            Kind::PropertyFailure { invariant } => severity_of_rule(invariant),
             Kind::AcceptedInvalid => Severity::Low,
         }
     }

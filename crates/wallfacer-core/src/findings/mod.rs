@@ -26,6 +26,7 @@ mod restore;
 mod schema;
 mod search;
 mod secrets;
+mod severity;
 mod stack;
 mod substitution;
 mod wording;

@@ -14,7 +14,7 @@ mod watched;
 pub use blame::{Blame, blame, blame_of};
 pub use charge::Charge;
 pub use checks::reply::is_complete;
-pub use checks::{Failure, all, leak, proof, sequence_charge, startup_noise};
+pub use checks::{Failure, all, ended_as_told, leak, proof, sequence_charge, startup_noise};
 pub use context::{Context, Output, ToolFacts};
 pub use disagreement::{Disagreement, Reply, disagreements, listed_disagreements};
 pub use observations::{left_running, observations};

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::guard::words;
 use crate::catalogue::Tool;
 
 /// What a tool says of its effects, and in which words.
@@ -22,6 +23,8 @@ pub struct Declared {
     pub additive: Option<String>,
     /// It ends the server.
     pub ends_server: bool,
+    /// Its job is to end processes that it is told of.
+    pub ends_processes: bool,
     /// All that it says of itself, in small letters.
     pub said: String,
     /// The same without its name and title, which say nothing of what it does.
@@ -54,6 +57,7 @@ impl Declared {
             additive: hint(hints.destructive_hint, false, "destructiveHint").filter(|_| read_only.is_none()),
             read_only: read_only.or_else(|| denied(&NO_CHANGE, description)),
             only_asks: only_asks(description),
+            ends_processes: ends_processes(tool),
             closed: denial.or(closed),
             ends_server: ENDS_SERVER.is_match(description) || ENDING.contains(&tool.name.as_str()),
             described: description.to_lowercase(),
@@ -76,6 +80,32 @@ static ENDS_SERVER: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(?:shuts? ?down|shutting down|stops?|terminates?|exits?|ends?|quits?|restarts?)(?: \w+)? (?:the|this) (?:mcp |running |current )?server\b(?:[.!,;]|$| (?:process|gracefully|cleanly|immediately))",
     )
 });
+
+/// By its name or the first word of its description a tool that ends something, and by any word something that runs.
+fn ends_processes(tool: &Tool) -> bool {
+    const ENDS: [&str; 14] = [
+        "cancel",
+        "close",
+        "end",
+        "ends",
+        "kill",
+        "kills",
+        "quit",
+        "quits",
+        "signal",
+        "signals",
+        "stop",
+        "stops",
+        "terminate",
+        "terminates",
+    ];
+    const RUNNING: [&str; 9] =
+        ["app", "application", "job", "pid", "process", "processes", "program", "session", "task"];
+    let (named, described) = (words(&tool.name), words(tool.description.as_deref().unwrap_or_default()));
+    let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
+    let ends = named.iter().chain(described.first()).any(|word| is(word, &ENDS));
+    ends && named.iter().chain(&described).any(|word| is(word, &RUNNING))
+}
 
 static NO_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -206,5 +236,12 @@ mod tests {
         ] {
             assert_eq!(declared(said, json!({})).only_asks, None, "{said}");
         }
+    }
+
+    #[test]
+    fn tools_that_end_processes_say_so() {
+        assert!(declared("Terminates a process by its number.", json!({})).ends_processes);
+        assert!(!declared("Lists the processes.", json!({})).ends_processes);
+        assert!(!declared("Ends the paragraph.", json!({})).ends_processes);
     }
 }

@@ -42,7 +42,7 @@ impl Check for NoInternalError {
                 lacking = Some(format!("{what}: {}", shortened(&words, SHOWN)));
                 continue;
             }
-            if code != Some(INTERNAL_ERROR) && !trace || blamed == Blame::Output && !trace {
+            if !trace && (code != Some(INTERNAL_ERROR) || blamed == Blame::Output) {
                 continue;
             }
             return Verdict::Broken(Box::new(match blamed == Blame::Input && !trace {

@@ -19,6 +19,7 @@ mod secret_leak;
 mod sequence;
 
 pub use behaviour::{Business, Said};
+pub use crash::ended_as_told;
 pub use injection::proof;
 pub use internal_error::NAME as NO_INTERNAL_ERROR;
 pub use protocol::startup_noise;

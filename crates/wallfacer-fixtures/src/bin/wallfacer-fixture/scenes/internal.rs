@@ -1,7 +1,7 @@
 //! Servers that answer an input which they should refuse with a fault of their own.
 
 use super::death::{node_trace, python_trace};
-use super::scene::{Call, Scene, Tool, failed, refused, said};
+use super::scene::{Call, Scene, Tool, count_words, failed, refused, said};
 use crate::answer::Answer;
 use crate::message::Failure;
 use serde_json::json;
@@ -58,6 +58,7 @@ fn wrong_code() -> Scene {
     Scene::of(vec![
         tool("price_of").except(is_milk, move |_| internal(list)),
         tool("describe_item").except(is_milk, |_| internal("syntax error at or near \"milk\"")),
+        count_words(),
         tool("sort_item").except(is_milk, |_| internal("this item is blocked by security policy")),
     ])
 }
