@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rule_severity::severity_of_rule;
 use crate::severity::Severity;
 
 const TRANSPORTS: &str = "https://modelcontextprotocol.io/specification/2025-11-25/basic/transports";
@@ -76,16 +77,6 @@ macro_rules! kinds {
         pub const FINDING_KINDS: [&str; [$($name),*].len()] = [$($name),*];
 
         impl Kind {
-    /// Whether it is that no answer comes.
-    pub fn is_hang(&self) -> bool {
-        matches!(self, Kind::Hang { .. })
-    }
-
-    /// Whether the server is lost by it, so that what came before may have a part in it.
-    pub fn is_fatal(&self) -> bool {
-        matches!(self, Kind::Crash | Kind::Hang { .. })
-    }
-
             pub fn about(&self) -> &'static About {
                 match self {
                     $(Kind::$variant { .. } => &About {
@@ -258,7 +249,20 @@ impl Kind {
 
     /// The weight where neither the check nor the user says otherwise.
     pub fn default_severity(&self) -> Severity {
-        self.about().severity
+        match self {
+            Kind::PropertyFailure { invariant } => severity_of_rule(invariant),
+            _ => self.about().severity,
+        }
+    }
+
+    /// Whether it is that no answer comes.
+    pub fn is_hang(&self) -> bool {
+        matches!(self, Kind::Hang { .. })
+    }
+
+    /// Whether the server is lost by it, so that what came before may have a part in it.
+    pub fn is_fatal(&self) -> bool {
+        matches!(self, Kind::Crash | Kind::Hang { .. })
     }
 
     /// The rule, sequence or check that failed, for settings of the form `rule:NAME`.

@@ -10,6 +10,8 @@ pub mod stop;
 
 pub mod severity;
 
+pub mod rule_severity;
+
 pub mod kind;
 
 pub mod target;

@@ -61,8 +61,9 @@ fn many_ways_in_are_seen_again_on_two_servers_that_they_share() {
     let row = injections().iter().find(|row| row.name == "options-of-programs").unwrap();
     let found = run(row, false);
     assert_eq!(found.findings.len(), 4);
-    // One at a time, to see it again would alone have taken two for each.
-    assert!(found.lives < 8, "{}", found.lives);
+    // One to look at, at most two at work in each of two worlds, two to see all of it again, and one for each that was made
+    // smaller; one at a time, to see it again would alone have taken two for each.
+    assert!(found.lives < 12, "{}", found.lives);
 }
 
 /// What is not as the table says.

@@ -11,12 +11,42 @@ static BEHAVIOURS: &[Flaw] = &[
     behaviour(
         "leaky-notes",
         "Formats notes. Reads a key of the user and sends it away; the honest twin looks the same.",
-        &[undeclared("format_note", HIGH), leak("format_note")],
+        &[undeclared("format_note", HIGH), sent("format_note")],
     ),
     behaviour(
         "leaky-notes-encoded",
         "Sends a password of the user away in hexadecimal.",
-        &[undeclared("format_note", HIGH), leak("format_note")],
+        &[undeclared("format_note", HIGH), sent("format_note")],
+    ),
+    behaviour(
+        "leaky-notes-in-part",
+        "Sends the first bytes of a key of the user away.",
+        &[undeclared("format_note", HIGH), sent("format_note")],
+    ),
+    behaviour(
+        "named-after-keys",
+        "Is called after keys, says that it formats notes, and reads a key that nobody asked for.",
+        &[undeclared("ssh_note", HIGH)],
+    ),
+    behaviour(
+        "named-after-passwords",
+        "Is called after the file with the passwords of the machine, and tries to read it.",
+        &[undeclared("shadow_note", HIGH)],
+    ),
+    behaviour(
+        "reads-several-secrets",
+        "Opens three secrets of the user: one finding that names them all.",
+        &[undeclared("format_note", HIGH)],
+    ),
+    behaviour(
+        "reads-settings-beside-it",
+        "Opens a file with secrets in the directory where it was started.",
+        &[undeclared("format_note", HIGH)],
+    ),
+    behaviour(
+        "hides-in-a-log",
+        "Says that it only reads, and overwrites a file that is called a log.",
+        &[undeclared("list_notes", HIGH)],
     ),
     behaviour(
         "variable-sent-away",
@@ -106,7 +136,7 @@ static BEHAVIOURS: &[Flaw] = &[
     behaviour(
         "login-shown-elsewhere",
         "Deals with npm, and shows its login to another host than the one that it is made for.",
-        &[leak("publish_package")],
+        &[sent("publish_package")],
     ),
     // What is worth knowing, and no finding.
     behaviour("telemetry-at-start", "Tells a host outside that it was started.", &[]),
@@ -117,6 +147,13 @@ static BEHAVIOURS: &[Flaw] = &[
     behaviour("listens", "Waits on a port for whoever comes.", &[]),
     behaviour("never-works", "Refuses every call.", &[]),
     behaviour("runs-program", "Starts a program that changes nothing.", &[]),
+    behaviour(
+        "settings-at-start",
+        "Reads the settings beside it when it is started, and again in each call.",
+        &[],
+    ),
+    behaviour("walks-through", "Looks through all files in the directory where it was started.", &[]),
+    behaviour("read-only-with-log", "Only reads, and adds a line to its log.", &[]),
     behaviour("client-of-its-file", "Deals with Kubernetes, and reads the file of its client.", &[]),
     behaviour("database-opened-for-both", "Only reads, from a file that it opens for writing too.", &[]),
     behaviour("read-only-with-scratch", "Only reads, and uses a temporary file that it removes again.", &[]),
@@ -128,6 +165,7 @@ static BEHAVIOURS: &[Flaw] = &[
     behaviour("additive-moves", "Destroys nothing: it moves a file.", &[]),
 ];
 
+const CRITICAL: &str = "critical";
 const HIGH: &str = "high";
 const MEDIUM: &str = "medium";
 
@@ -141,4 +179,9 @@ const fn undeclared(tool: &'static str, severity: &'static str) -> Expect {
 
 const fn leak(tool: &'static str) -> Expect {
     Expect { kind: "secret_leak", tool: Some(tool), severity: HIGH }
+}
+
+/// What is sent away weighs more than what is shown.
+const fn sent(tool: &'static str) -> Expect {
+    Expect { kind: "secret_leak", tool: Some(tool), severity: CRITICAL }
 }

@@ -73,6 +73,11 @@ static FLAWS: &[Flaw] = &[
         &[server("crash", CRITICAL)],
     ),
     flaw("crash-on-every-call", "Ends on every valid call of one tool.", &[crash("status")]),
+    flaw(
+        "ends-what-it-is-told",
+        "Has a tool that ends processes, and ends the server where it is told of that: no crash.",
+        &[],
+    ),
     flaw("shutdown-tool", "Has a tool that says that it ends the server, and does: no crash.", &[]),
     // Nothing comes.
     flaw(
@@ -117,6 +122,15 @@ static FLAWS: &[Flaw] = &[
         "Answers zero with an error that holds a Node stack trace.",
         &[internal("seat_guests")],
     ),
+    flaw(
+        "refuses-by-wrong-code",
+        "Refuses with -32603, in three tools: a validator's list, a database's syntax error, a policy. One finding of the server.",
+        &[server("internal_error", LOW)],
+    ),
+    // What is not there where it runs.
+    flaw("program-missing", "Starts a program that is not there, and says so with -32603 and a trace.", &[]),
+    flaw("key-missing", "Has no key for its service, and says so with a trace.", &[]),
+    flaw("page-for-data", "Gets a page where it expects data, and says so with -32603.", &[]),
     // Clean refusals.
     flaw("refuses-by-code", "Refuses all that is invalid with -32602.", &[]),
     flaw("refuses-in-a-sentence", "Refuses some values with `isError` and a plain sentence.", &[]),

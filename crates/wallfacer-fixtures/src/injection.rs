@@ -110,6 +110,56 @@ static INJECTIONS: &[Injection] = &[
         "Marks any path; and what is marked can be read, but only then.",
         &[critical("mark_page")],
     ),
+    row("directory-listed-outside", "Shows what is in any directory.", &[critical("show_shelf")]),
+    row(
+        "file-named-by-title",
+        "Makes a file of whatever a note is called, with an ending of its own.",
+        &[critical("save_note")],
+    ),
+    row("folder-made-outside", "Makes a directory of whatever it is told.", &[critical("create_album")]),
+    row(
+        "option-of-letters",
+        "Takes letters, digits, dots and hyphens only, and hands them to a program that may take them for an option.",
+        &[critical("show_host")],
+    ),
+    row(
+        "scheme-handed-on",
+        "Hands any address to a program that opens it.",
+        &[medium("injection", "open_link")],
+    ),
+    row(
+        "request-after-redirect",
+        "Looks at the address that it is told, and not at where that leads.",
+        &[medium("injection", "fetch_feed")],
+    ),
+    row(
+        "command-behind-an-allowed-one",
+        "Looks at the first word of a command, and gives all of it to the shell.",
+        &[critical("run_command")],
+    ),
+    row(
+        "command-by-another-name",
+        "Refuses some programs by their names, and not by their paths.",
+        &[critical("run_command")],
+    ),
+    row(
+        "statement-behind-commit",
+        "Answers questions within a transaction that a statement can end.",
+        &[critical("ask_table")],
+    ),
+    row("place-is-chosen", "Is there to choose another directory to work in.", &[]),
+    Injection {
+        name: "steps-out-of-its-own",
+        about: "Takes names of its own pages, and steps up lead out of where they lie.",
+        expected: &[critical("show_guide")],
+        told: Told::Nobody,
+    },
+    Injection {
+        name: "file-made-anywhere",
+        about: "Saves a picture wherever it is told, and was given no directory to keep to.",
+        expected: &[low("save_shot")],
+        told: Told::Nobody,
+    },
     Injection {
         name: "roots-ignored",
         about: "Reads any path, though it asks for roots and is told of one.",
@@ -130,6 +180,10 @@ const fn row(name: &'static str, about: &'static str, expected: &'static [Expect
 
 const fn critical(tool: &'static str) -> Expect {
     Expect { kind: "injection", tool: Some(tool), severity: "critical" }
+}
+
+const fn low(tool: &'static str) -> Expect {
+    Expect { kind: "injection", tool: Some(tool), severity: "low" }
 }
 
 const fn medium(kind: &'static str, tool: &'static str) -> Expect {

@@ -64,7 +64,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-pub use canary::{Canary, canaries};
+pub use canary::{Canary, canaries, project_canaries};
 pub use change::{Change, Changes, Effect, Entry};
 pub use confinement::{Confinement, Gap, Rung};
 #[cfg(target_os = "linux")]

@@ -51,6 +51,7 @@ use tokio::task::yield_now;
 
 pub use authority::{Authority, AuthorityError};
 pub use flow::{Bytes, Flow, Hello, Kind, Lost, Request, Seen};
+pub use http::REDIRECT;
 pub use resolver::DNS_PORT;
 pub use sockets::Sockets;
 pub use upstream::Upstream;

@@ -6,13 +6,12 @@ use jsonschema::Validator;
 use serde_json::Value;
 use wallfacer_rules::{Known, ToolShape};
 
-use super::declared::Declared;
 use super::secrets::Secrets;
 use super::watched::Watched;
 use crate::catalogue::{Catalogue, Tool};
 use crate::learn::{Form, Learned};
 use crate::observe::Whose;
-use crate::plan::{Measure, words};
+use crate::plan::{Declared, Measure, words};
 use crate::run::Taken;
 use crate::target::Version;
 

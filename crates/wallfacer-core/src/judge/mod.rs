@@ -1,9 +1,9 @@
 //! Judges an [`Observation`] by every check, one file each, and gives their [`Verdict`]s.
 
+mod blame;
 mod charge;
 mod checks;
 mod context;
-mod declared;
 mod disagreement;
 mod observations;
 mod response;
@@ -12,9 +12,10 @@ mod upstream;
 mod verdict;
 mod watched;
 
+pub use blame::{Blame, blame, blame_of};
 pub use charge::Charge;
 pub use checks::reply::is_complete;
-pub use checks::{Failure, all, leak, proof, sequence_charge};
+pub use checks::{Failure, all, ended_as_told, leak, proof, sequence_charge, startup_noise};
 pub use context::{Context, Output, ToolFacts};
 pub use disagreement::{Disagreement, Reply, disagreements, listed_disagreements};
 pub use observations::{left_running, observations};
@@ -27,6 +28,7 @@ use crate::findings::Kind;
 use crate::observe::Observation;
 use crate::plan::Case;
 use crate::run::Recording;
+use checks::NO_INTERNAL_ERROR;
 
 /// What every check says of one case.
 #[derive(Debug, Default)]
@@ -35,6 +37,8 @@ pub struct Judgement {
     pub charges: Vec<Charge>,
     /// Why the rule of the case says nothing, where it does not.
     pub unknown: Option<String>,
+    /// What the world of the server lacked for the case to test anything, where its error says so.
+    pub lacking: Option<String>,
 }
 
 /// What every check says of one case; only what is not in order.
@@ -51,6 +55,7 @@ pub fn weigh(case: &Case, recording: &Recording, seen: &Observation, context: &C
                 judgement.charges.push(Charge { concern: *concern, ..*charge });
             }
             Verdict::Unknown(why) if case.claim.is_some() => judgement.unknown = Some(why),
+            Verdict::Unknown(why) if check.name() == NO_INTERNAL_ERROR => judgement.lacking = Some(why),
             Verdict::Broken(_) | Verdict::Holds | Verdict::Unknown(_) => {}
         }
     }

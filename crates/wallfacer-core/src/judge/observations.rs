@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::checks::Business;
+use super::checks::{Business, Said};
 use super::watched::Watched;
 use crate::observe::{Contact, Effects, Executed, Place, Touch};
 use crate::wire::shortened;
@@ -22,7 +22,8 @@ pub fn observations(effects: &Effects, said: &str, watched: &Watched) -> Vec<Str
     let shown = |touches: Vec<&Touch>| -> BTreeSet<String> {
         touches.into_iter().map(|touch| quoted(&places.shown(&touch.path))).collect()
     };
-    let business = |touch: &&Touch| Business::of(&touch.path, said, effects).is_some();
+    let said = Said { of_tool: said, in_all: said };
+    let business = |touch: &&Touch| Business::of(&touch.path, &said, effects).is_some();
     let mut all = Vec::new();
     let mut tell = |before: &str, things: BTreeSet<String>, after: &str| {
         if !things.is_empty() {

@@ -127,7 +127,7 @@ mod tests {
             "undeleted_items",
             "get_runtime",
             "sender_info",
-            "read_file",
+            "read_page",
             "get_order",
             "list_email",
         ];

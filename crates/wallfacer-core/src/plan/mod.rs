@@ -2,6 +2,7 @@
 
 mod case;
 mod claim;
+mod declared;
 mod foothold;
 mod frame;
 mod guard;
@@ -23,12 +24,14 @@ mod tool_plan;
 
 pub use case::{Case, Intent, Step, Subject};
 pub use claim::{Claim, Law};
+pub use declared::{Closed, Declared};
 pub use foothold::footholds;
 pub use frame::RawFrame;
 pub use guard::{held_back, words};
 pub use harvest::harvest;
 pub use injection::{
-    Aim, Escape, Ground, Injection, Known, Landmarks, Met, Purpose, Ranked, demanded, injection_cases, places,
+    Aim, Escape, Ground, Injection, Job, Known, Landmarks, Met, Purpose, Ranked, demanded, injection_cases,
+    is_about_files, places,
 };
 pub use input::Input;
 pub use lesson::{Lesson, Teaching, said};

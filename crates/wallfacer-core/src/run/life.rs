@@ -11,7 +11,7 @@ use super::recording::{Mark, Recording, Taken};
 use crate::plan::{Case, RawFrame, Step};
 use crate::target::Era;
 use crate::wire::{
-    Closed, ConnectError, Connection, Connector, Fault, Happening, HeaderParams, Id, Outcome, Server,
+    Closed, ConnectError, Connection, Connector, Fault, Happening, HeaderParams, Id, Outcome, Server, Strays,
 };
 use crate::world::Traced;
 
@@ -36,6 +36,8 @@ pub struct Life {
     pub server: Server,
     /// What the server did until it could be spoken to; none where nobody watched.
     pub startup: Option<Traced>,
+    /// What it sent before it was asked for anything, and that answers nothing.
+    pub noise: Strays,
     /// What it was asked before all else, as far as that still holds.
     prepared: Vec<Step>,
 }
@@ -46,7 +48,8 @@ impl Life {
         let (mut connection, server) = connector.open().await?;
         connection.set_header_params(headers.clone());
         let startup = connection.vigil().is_kept().then(|| connection.settle_step());
-        Ok(Life { connection, server, startup, prepared: Vec::new() })
+        let noise = connection.take_strays();
+        Ok(Life { connection, server, startup, noise, prepared: Vec::new() })
     }
 
     /// Whether it was asked what must come first.

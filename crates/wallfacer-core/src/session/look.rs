@@ -10,6 +10,7 @@ use wallfacer_schema::Schema;
 use super::lab::{Crew, open};
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
+use crate::judge::{Charge, startup_noise};
 use crate::report::remarks;
 use crate::run::{Patience, Runner};
 use crate::stop::Stop;
@@ -24,6 +25,8 @@ pub struct Known {
     pub catalogue: Arc<Catalogue>,
     /// The input schemas that can be used, by tool.
     pub schemas: Arc<BTreeMap<String, Schema>>,
+    /// What is held against it because of what it wrote before it was asked for anything.
+    pub noise: Option<Charge>,
     /// What is worth knowing of the look itself, in words.
     pub remarks: Vec<String>,
     /// The server that was looked at, which goes on as the first one at work.
@@ -42,13 +45,16 @@ pub fn look_at(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (mut life, catalogue) = runtime.block_on(stop.unless(open(connector)))??;
     let server = life.server.clone();
-    let remarks = remarks(&server, &life.connection.take_strays(), None);
+    let noise = startup_noise(&life.noise);
+    let mut strays = std::mem::take(&mut life.noise);
+    strays.add_all(life.connection.take_strays());
+    let remarks = remarks(&server, &strays, None);
     tell_connected(&server, listener);
     let patience = Patience::new(connector.target().timeouts.clone());
     let runner = Runner::new(connector.clone(), &catalogue, patience).at_work_with(life);
     let first = Some(Crew { runner, runtime, stop: stop.clone() });
     let schemas = Arc::new(schemas(&catalogue));
-    Ok(Known { begun, target, server, catalogue: Arc::new(catalogue), schemas, remarks, first })
+    Ok(Known { begun, target, server, catalogue: Arc::new(catalogue), schemas, noise, remarks, first })
 }
 
 pub fn tell_connected(server: &Server, listener: &mut dyn Listener) {

@@ -227,9 +227,9 @@ mod tests {
     fn names_paths_packages_and_versions_are_no_secrets() {
         for word in [
             "correct",
-            "server-filesystem-2025-11-25",
-            "@modelcontextprotocol/server-filesystem@2025.11.25",
-            "mcp-server-fetch==2025.4.7",
+            "server-bookshelf-2025-11-25",
+            "@modelcontextprotocol/server-bookshelf@2025.11.25",
+            "mcp-server-bookshelf==2025.4.7",
             "/tmp/.tmpA1b2C3d4E5f6G7h8/server",
             "dist/index.js",
             "--max-line-length=100000000000000",

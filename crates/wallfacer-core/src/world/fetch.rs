@@ -32,7 +32,7 @@ pub(super) struct Fetching {
     /// The user's directory for caches.
     caches: PathBuf,
     /// Where the command is started.
-    cwd: PathBuf,
+    pub(super) cwd: PathBuf,
     /// Where all that is needed lies, once it was fetched.
     store: Option<Store>,
     /// The settings of the user, without secrets.

@@ -43,7 +43,7 @@ mod way;
 pub use access::Access;
 pub use entrusted::Entrusted;
 pub use recipe::World;
-pub use scope::DeclaredBy;
+pub use scope::{DeclaredBy, stated_directories};
 pub use sought::{Lack, Sought};
 pub use standing::{Observed, Standing};
 pub use start::way_to;

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use wallfacer_process::jail::{Canary, Jail, Network, Plant, home_of_the_user, offers};
+use wallfacer_process::jail::{Canary, Jail, Network, Plant, home_of_the_user, offers, project_canaries};
 use wallfacer_process::sink::{Authority, Mode};
 use wallfacer_process::{Rung, Spec};
 
@@ -103,7 +103,7 @@ impl World {
 
     fn read(&mut self, command: &Command, roots: &[PathBuf], ambient: &BTreeMap<OsString, OsString>) {
         let cwd = self.cwd(command);
-        self.scopes = scopes(command, &cwd, roots);
+        self.scopes = scopes(command, &cwd, roots, ambient);
         self.places = places(command, &cwd);
         self.places.extend(roots.iter().cloned());
         self.launcher = Launcher::of(command, &cwd);
@@ -180,7 +180,22 @@ impl World {
             Ok(inside) => Canary { path: home.join(inside), ..canary },
             Err(_) => canary,
         };
-        self.jail().canaries().into_iter().map(there).collect()
+        self.jail().canaries().into_iter().map(there).chain(self.project_canaries()).collect()
+    }
+
+    /// What is planted beside the code where the server is started and watched, unless something of the name is there.
+    /// A home has its own.
+    fn project_canaries(&self) -> Vec<Canary> {
+        let directory = &self.fetching.cwd;
+        let is_project = directory.is_absolute()
+            && directory.parent().is_some()
+            && !self.home.starts_with(directory)
+            && self.has_walls();
+        if !self.watch || !is_project {
+            return Vec::new();
+        }
+        let absent = |canary: &Canary| canary.path.symlink_metadata().is_err();
+        project_canaries(directory, self.seed).into_iter().filter(absent).collect()
     }
 
     /// What a confined server has in the place of inherited secrets, by the names of the variables. The seed decides them.
@@ -255,7 +270,12 @@ impl World {
         let authority = if self.has_sink() { self.authority() } else { None };
         spec.jail = Some(Jail {
             writable: self.places.iter().cloned().collect(),
-            plants: self.plants.clone(),
+            plants: self
+                .project_canaries()
+                .into_iter()
+                .map(|canary| (canary.path, Plant::File { content: canary.content, executable: false }))
+                .chain(self.plants.clone())
+                .collect(),
             variables: self
                 .imitations()
                 .into_iter()

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::target::Command;
 
@@ -13,25 +16,166 @@ pub enum DeclaredBy {
     Roots,
     CommandLine,
     Environment,
+    /// A file of settings that the command line names.
+    Configuration,
+    /// The server said so itself.
+    Server,
     WorkingDirectory,
 }
 
 /// The directories that a server was told of. To leave them is to leave its scope; one that was given none by its
-/// command line, environment or roots has no scope to leave.
-pub fn scopes(command: &Command, cwd: &Path, roots: &[PathBuf]) -> BTreeMap<PathBuf, DeclaredBy> {
+/// command line, environment or roots has no scope to leave. `ambient` are the variables that it may inherit.
+pub fn scopes(
+    command: &Command,
+    cwd: &Path,
+    roots: &[PathBuf],
+    ambient: &BTreeMap<OsString, OsString>,
+) -> BTreeMap<PathBuf, DeclaredBy> {
     let mut scopes: BTreeMap<PathBuf, DeclaredBy> =
         roots.iter().filter_map(|root| directory(root)).map(|root| (root, DeclaredBy::Roots)).collect();
     let arguments = command.args.iter().flat_map(paths_in);
     let named = arguments.map(|path| (path, DeclaredBy::CommandLine));
-    let values = command.environment.set.values().flat_map(|value| std::env::split_paths(value));
-    let set = values.filter(|path| path.is_absolute()).map(|path| (path, DeclaredBy::Environment));
-    for (path, by) in named.chain(set) {
+    let variables = command.environment.set.iter().filter(|(name, _)| !is_of_the_machine(name));
+    let values = variables.flat_map(|(_, value)| std::env::split_paths(value));
+    let own = words_of(command);
+    let inherited = ambient.iter().filter(|(name, _)| name.to_str().is_some_and(|name| is_own(name, &own)));
+    let inherited = inherited.flat_map(|(_, value)| std::env::split_paths(value));
+    let set = values.chain(inherited).filter(|path| path.is_absolute());
+    let set = set.map(|path| (path, DeclaredBy::Environment));
+    let settings = command.args.iter().flat_map(paths_in).flat_map(|path| read_settings(&cwd.join(path)));
+    let settings = settings.map(|path| (path, DeclaredBy::Configuration));
+    for (path, by) in named.chain(set).chain(settings) {
         if let Some(directory) = directory(&cwd.join(path)) {
             scopes.entry(directory).or_insert(by);
         }
     }
     scopes.entry(cwd.to_path_buf()).or_insert(DeclaredBy::WorkingDirectory);
     scopes
+}
+
+/// Variables that say where the programs of the machine, its caches and its users keep their things: they declare
+/// nothing to any one server, even where somebody sets them for it.
+const OF_THE_MACHINE: [&str; 34] = [
+    "ANDROID_HOME",
+    "ANDROID_NDK_HOME",
+    "ANDROID_SDK_ROOT",
+    "BUN_INSTALL",
+    "CARGO_HOME",
+    "CONDA_PREFIX",
+    "DENO_DIR",
+    "DOTNET_ROOT",
+    "GOBIN",
+    "GOPATH",
+    "GOROOT",
+    "GRADLE_USER_HOME",
+    "HOME",
+    "INFOPATH",
+    "JAVA_HOME",
+    "MANPATH",
+    "NODE_PATH",
+    "NVM_DIR",
+    "OLDPWD",
+    "PATH",
+    "PLAYWRIGHT_BROWSERS_PATH",
+    "PNPM_HOME",
+    "PWD",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "RUSTUP_HOME",
+    "SHELL",
+    "SSL_CERT_DIR",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "USERPROFILE",
+    "VIRTUAL_ENV",
+    "VOLTA_HOME",
+];
+const MACHINE_BEGINNINGS: [&str; 7] = ["DYLD_", "LD_", "NPM_CONFIG_", "PIP_", "SDKMAN_", "UV_", "XDG_"];
+
+fn is_of_the_machine(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    OF_THE_MACHINE.contains(&name.as_str())
+        || MACHINE_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+        || name.ends_with("_CACHE")
+        || name.ends_with("_CACHE_DIR")
+}
+
+/// Words that many packages and many variables have.
+const COMMON: [&str; 24] = [
+    "app", "build", "cache", "client", "code", "config", "data", "dist", "file", "files", "home", "index",
+    "main", "modules", "node", "path", "project", "python", "root", "server", "stdio", "tool", "tools",
+    "user",
+];
+/// Shorter words say nothing.
+const MIN_WORD: usize = 4;
+
+/// Parts of a path that name a program, from its end; those before say where the user keeps programs.
+const NAMING_PARTS: usize = 3;
+
+/// The words that a command is called by.
+fn words_of(command: &Command) -> BTreeSet<String> {
+    let texts = command.args.iter().chain([&command.program]).map(|word| word.to_string_lossy());
+    let mut words = BTreeSet::new();
+    for text in texts {
+        for part in text.rsplit('/').take(NAMING_PARTS) {
+            words.extend(part.split(|letter: char| !letter.is_alphanumeric()).map(str::to_lowercase));
+        }
+    }
+    words.retain(|word| word.len() >= MIN_WORD && !COMMON.contains(&word.as_str()));
+    words
+}
+
+/// Whether an inherited variable is called after the server: then it was set for it.
+fn is_own(name: &str, words: &BTreeSet<String>) -> bool {
+    let mut parts = name.split(|letter: char| !letter.is_alphanumeric()).map(str::to_lowercase);
+    !is_of_the_machine(name) && parts.any(|part| words.contains(&part))
+}
+
+/// Endings of files that hold settings, and how much of one is read.
+const SETTINGS: [&str; 6] = ["cfg", "ini", "json", "toml", "yaml", "yml"];
+const MAX_SETTINGS: u64 = 64 << 10;
+
+/// The directories that a file of settings names as places to work in.
+fn read_settings(path: &Path) -> BTreeSet<PathBuf> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let small = || path.metadata().is_ok_and(|about| about.is_file() && about.len() <= MAX_SETTINGS);
+    if !SETTINGS.contains(&ending) || !small() {
+        return BTreeSet::new();
+    }
+    std::fs::read_to_string(path).map(|text| stated_directories(&text, "")).unwrap_or_default()
+}
+
+/// Directories that are read of one text, and the part of it that is looked at.
+const MAX_STATED: usize = 16;
+const MAX_TEXT: usize = 64 << 10;
+
+/// The directories that a text says are where a server works: settings, or what the server itself answers, such as
+/// "Allowed directories: /srv/data" or `"project_root": "/srv/project"`. What was sent is not what it says.
+pub fn stated_directories(text: &str, sent: &str) -> BTreeSet<PathBuf> {
+    static LEAD: LazyLock<Regex> = LazyLock::new(|| {
+        let what = r"(?:allowed|base|current|notes?|project|repository|root|storage|vault|working|workspace)";
+        let place =
+            r"(?:director(?:y|ies)|dirs?|folders?|home|paths?|projects?|repository|roots?|vault|workspace)";
+        let one = r#"["'`]?(/[^\s"'`,;:\]\)]{1,200})["'`]?"#;
+        let between = r#"["'`]?\s*(?:is|are|set to|=|:|->)*\s*[\[(]?\s*(?:[-*]\s+)?"#;
+        let words = format!(r"(?:{what}[ _-]{place}|{what}{place}|\broots?|\bworkspace|\bvault)");
+        Regex::new(&format!(r"(?i){words}{between}{one}((?:\s*,?\s*(?:[-*]\s+)?{one})*)"))
+            .expect("a constant")
+    });
+    static EACH: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"/[^\s"'`,;:\]\)]{1,200}"#).expect("a constant"));
+    let end =
+        text.char_indices().map(|(at, _)| at).take_while(|at| *at <= MAX_TEXT).last().unwrap_or_default();
+    let text = if text.len() <= MAX_TEXT { text } else { &text[..end] };
+    let lists = LEAD.captures_iter(text).flat_map(|found| {
+        let list = format!("{} {}", &found[1], found.get(2).map_or("", |more| more.as_str()));
+        EACH.find_iter(&list)
+            .map(|path| path.as_str().trim_end_matches(['/', '.']).to_owned())
+            .collect::<Vec<_>>()
+    });
+    let named = lists.filter(|path| path.len() > 1 && !sent.contains(path.as_str()));
+    named.take(MAX_STATED).map(PathBuf::from).collect()
 }
 
 /// What must stay there for a server to find what it was told of: the scopes, and the places of files that it is to make.
@@ -159,8 +303,8 @@ mod tests {
         let data = format!("--root={}", root.join("data").display());
         let mut command = Command::new("node", ["server.js", "sub", &data, "--verbose", "/no/such/place"]);
         let cache = root.join("cache").to_str().unwrap().to_owned();
-        command.environment.set.insert("CACHE".to_owned(), cache);
-        let found = scopes(&command, &root.join("cwd"), &[root.join("open")]);
+        command.environment.set.insert("STORE".to_owned(), cache);
+        let found = scopes(&command, &root.join("cwd"), &[root.join("open")], &BTreeMap::new());
         let wanted = [
             (root.join("cache"), DeclaredBy::Environment),
             (root.join("cwd"), DeclaredBy::WorkingDirectory),
@@ -169,6 +313,53 @@ mod tests {
             (root.join("open"), DeclaredBy::Roots),
         ];
         assert_eq!(found, wanted.into());
+    }
+
+    #[test]
+    fn variables_of_the_machine_declare_nothing_and_inherited_ones_only_where_they_are_called_after_the_server()
+     {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let at = |name: &str| {
+            std::fs::create_dir_all(root.join(name)).unwrap();
+            root.join(name).to_str().unwrap().to_owned()
+        };
+        let mut command = Command::new("npx", ["-y", "@scope/garden-mcp"]);
+        for name in ["HOME", "PATH", "TMPDIR", "XDG_DATA_HOME", "ANDROID_HOME", "npm_config_cache"] {
+            command.environment.set.insert(name.to_owned(), at("machine"));
+        }
+        let ambient = [("GARDEN_HOME", "garden"), ("PYENV_ROOT", "pyenv"), ("SCOPE_CACHE", "cache")];
+        let ambient =
+            ambient.map(|(name, directory)| (OsString::from(name), OsString::from(at(directory)))).into();
+        let found = scopes(&command, Path::new("/"), &[], &ambient);
+        let declared: Vec<_> = found.iter().filter(|(_, by)| **by != DeclaredBy::WorkingDirectory).collect();
+        assert_eq!(declared, [(&root.join("garden"), &DeclaredBy::Environment)]);
+    }
+
+    #[test]
+    fn a_file_of_settings_declares_the_directories_that_it_names_as_places_to_work_in() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("data")).unwrap();
+        let settings = root.join("settings.json");
+        std::fs::write(&settings, format!("{{\"project_root\": \"{}/data\"}}", root.display())).unwrap();
+        let command = Command::new("serve", ["--config".into(), settings.into_os_string()]);
+        let found = scopes(&command, &root, &[], &BTreeMap::new());
+        assert_eq!(found[&root.join("data")], DeclaredBy::Configuration);
+    }
+
+    #[test]
+    fn a_server_says_where_it_works_in_many_words_and_what_was_sent_is_not_what_it_says() {
+        let stated = |text: &str, sent: &str| -> Vec<String> {
+            stated_directories(text, sent).into_iter().map(|path| path.display().to_string()).collect()
+        };
+        assert_eq!(stated("Allowed directories:\n/srv/a\n/srv/b", ""), ["/srv/a", "/srv/b"]);
+        assert_eq!(stated("{\"projectPath\": \"/srv/p\", \"log\": \"/var/log/x\"}", ""), ["/srv/p"]);
+        assert_eq!(stated("The working directory is /home/u/notes.", ""), ["/home/u/notes"]);
+        assert_eq!(stated("workspace_root = \"/w\"", ""), ["/w"]);
+        let refused = "path outside allowed directories: /etc/passwd not in /srv/a";
+        assert!(stated(refused, "/etc/passwd").is_empty());
+        assert!(stated("see /usr/share/doc and the root cause /x", "").is_empty());
     }
 
     #[test]

@@ -25,6 +25,21 @@ pub fn canaries(home: &Path, seed: u64) -> Vec<Canary> {
         .collect()
 }
 
+/// The canaries of a directory that somebody works in: what projects keep beside their code, and out of it.
+pub fn project_canaries(directory: &Path, seed: u64) -> Vec<Canary> {
+    let canary = |(name, template): &(&str, &str)| {
+        let (content, tokens) = fill(template, &mut Source::new(seed, &format!("project/{name}")));
+        Canary { path: directory.join(name), content: content.into_bytes(), tokens }
+    };
+    OF_PROJECTS.iter().map(canary).collect()
+}
+
+/// Names that no library knows: what is read must change nothing.
+const OF_PROJECTS: [(&str, &str); 2] = [
+    (".env", "WALLED_GARDEN_TOKEN=wg_{word:40}\nWALLED_GARDEN_SECRET={word:32}\n"),
+    ("credentials", "[walled-garden]\nclient_id = {hex:24}\nclient_secret = {word:40}\n"),
+];
+
 /// In the content, `{kind}` or `{kind:number}` stands for a token.
 const FILES: [(&str, &str); 18] = [
     (".ssh/id_rsa", "-----BEGIN RSA PRIVATE KEY-----\n{lines:24}\n-----END RSA PRIVATE KEY-----\n"),

@@ -1,5 +1,7 @@
 //! Reads what matters of an HTTP/1 request, and writes an answer to it.
 
+use std::net::SocketAddr;
+
 use super::bounds::{MAX_CHUNK_LINE, MAX_HEAD, MAX_HEADERS};
 use super::flow::Request;
 
@@ -55,6 +57,15 @@ fn is_like_api(path: &str) -> bool {
         || path.split('/').any(|part| matches!(part, "api" | "v1" | "v2" | "v3" | "graphql"))
 }
 
+/// Whoever asks any host for this and an address is sent on to that address. Some look only at what they are told to
+/// fetch, and not at where that leads.
+pub const REDIRECT: &str = "/wallfacer-redirect/";
+
+/// Where a path sends on to.
+fn sent_on(path: &str) -> Option<SocketAddr> {
+    path.strip_prefix(REDIRECT)?.trim_end_matches('/').parse().ok()
+}
+
 impl Head {
     fn of(request: &httparse::Request<'_, '_>) -> Option<Head> {
         let (method, path) = (request.method?.to_owned(), request.path?.to_owned());
@@ -92,6 +103,8 @@ impl Head {
         let Request { method, path, .. } = &self.request;
         let (status, kind, body) = if method == "CONNECT" {
             return b"HTTP/1.1 200 Connection established\r\n\r\n".to_vec();
+        } else if sent_on(path).is_some() {
+            ("302 Found", "text/plain; charset=utf-8", "found\n".to_owned())
         } else if path == "/robots.txt" {
             // A page in its place would be taken for rules.
             ("404 Not Found", "text/plain; charset=utf-8", "not found\n".to_owned())
@@ -102,8 +115,9 @@ impl Head {
         };
         let connection = if self.keep_alive { "keep-alive" } else { "close" };
         let length = body.len();
+        let location = sent_on(path).map(|to| format!("Location: http://{to}/\r\n")).unwrap_or_default();
         let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: {connection}\r\n\r\n"
+            "HTTP/1.1 {status}\r\n{location}Content-Type: {kind}\r\nContent-Length: {length}\r\nConnection: {connection}\r\n\r\n"
         );
         let body = if method == "HEAD" { "" } else { &body };
         [head.as_bytes(), body.as_bytes()].concat()
@@ -251,6 +265,17 @@ mod tests {
         }
         let answer = text_of(&head("GET /news HTTP/1.1\r\nAccept: text/html\r\n\r\n").answer("MARK"));
         assert!(answer.contains("text/html") && answer.contains("MARK"));
+    }
+
+    #[test]
+    fn who_asks_to_be_sent_on_is_sent_to_an_address_and_nowhere_else() {
+        let answer =
+            |path: &str| text_of(&head(&format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n")).answer("m"));
+        assert!(
+            answer("/wallfacer-redirect/127.0.0.1:2000").contains("Location: http://127.0.0.1:2000/\r\n")
+        );
+        assert!(!answer("/wallfacer-redirect/elsewhere.example:80").contains("Location"));
+        assert!(!answer("/wallfacer").contains("302"));
     }
 
     #[test]

@@ -59,8 +59,8 @@ fn me_within_other_words_is_nobody() {
 
 #[test]
 fn a_path_suggests_path_traversal_with_the_argument_it_is_in() {
-    let found = suggest(&[tool("read_file", json!({ "filePath": text() }))]);
-    assert_eq!(parameter(&found, "path-traversal", "read_file_tool"), Some("read_file"));
+    let found = suggest(&[tool("read_page", json!({ "filePath": text() }))]);
+    assert_eq!(parameter(&found, "path-traversal", "read_file_tool"), Some("read_page"));
     assert_eq!(parameter(&found, "path-traversal", "path_field"), Some("filePath"));
     assert_eq!(parameter(&found, "path-traversal", "write_file_tool"), None);
 }
@@ -110,7 +110,7 @@ fn creating_reading_and_deleting_one_thing_suggests_stateful_in_every_order_of_w
         ["record_create", "record_read", "record_delete"],
         ["create_user", "get_user", "delete_user"],
         ["createNote", "fetchNote", "removeNote"],
-        ["create_entities", "get_entities", "delete_entities"],
+        ["create_entries", "get_entries", "delete_entries"],
     ] {
         let found = suggest(&[tool(create, json!({})), tool(read, json!({})), tool(delete, json!({}))]);
         assert_eq!(parameter(&found, "stateful", "create_tool"), Some(create));

@@ -215,7 +215,6 @@ const WORDS: &[(&str, FieldKind)] = &[
     ("message", FieldKind::Text),
     ("body", FieldKind::Text),
     ("prompt", FieldKind::Text),
-    ("thought", FieldKind::Text),
     ("token", FieldKind::Secret),
     ("password", FieldKind::Secret),
     ("secret", FieldKind::Secret),

@@ -36,6 +36,9 @@ impl Check for NoCrash {
         if means_to && ending.is_none_or(|ending| ends_in_peace(ending.status)) {
             return Verdict::Holds;
         }
+        if ended_as_told(case, seen, context).is_some() {
+            return Verdict::Holds;
+        }
         let (status, how) = describe(ending);
         let cause = Cause::exit(ending.map(|ending| ending.status), &String::from_utf8_lossy(&seen.stderr));
         let charge = Charge::new(self.name(), Kind::Crash, cause, format!("the server {how}"));
@@ -51,6 +54,31 @@ impl NoCrash {
         let charge = Charge::new(self.name(), Kind::Crash, cause, message);
         Verdict::Broken(Box::new(charge.with("exit", status).with("stderr", last_lines(&seen.stderr))))
     }
+}
+
+/// Signals that programs are ended with by others: hang up, interrupt, quit, kill and terminate.
+const ENDING_SIGNALS: [i32; 5] = [1, 2, 3, 9, TERMINATE];
+
+/// What is worth knowing where a tool whose job is to end processes was told of one, and ended the server: it has done
+/// its job.
+pub fn ended_as_told(case: &Case, seen: &Observation, context: &Context) -> Option<String> {
+    let tool = case.tool_name()?;
+    let facts = context.tools.get(tool)?;
+    let gone = seen.steps.iter().find_map(|step| match &step.answer {
+        Answer::Gone { ending } => Some(*ending),
+        _ => None,
+    })?;
+    let given = case.arguments().and_then(serde_json::Value::as_object).is_some_and(|given| {
+        given.values().any(|value| value.is_number() || value.as_str().is_some_and(|text| !text.is_empty()))
+    });
+    let by_signal = match gone?.status {
+        Status::Signalled { signal, .. } => ENDING_SIGNALS.contains(&signal),
+        // Who catches the signal ends with its number, or in peace.
+        Status::Exited(code) => code == 0 || ENDING_SIGNALS.contains(&(code - 128)),
+        Status::Unknown => false,
+    };
+    (facts.declared.ends_processes && given && by_signal)
+        .then(|| "told of its own process, it ended the server, which is its job".to_owned())
 }
 
 /// How a server ended that answered nothing any more, and what of. One whose loop died of what it was sent may stay until

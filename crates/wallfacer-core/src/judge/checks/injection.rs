@@ -2,7 +2,7 @@
 //! repeated in a reply proves nothing.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use wallfacer_process::jail::{Change, Effect, Entry};
@@ -15,7 +15,7 @@ use crate::judge::charge::Charge;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::Observation;
-use crate::plan::{Aim, Case, Injection, Step, places};
+use crate::plan::{Aim, Case, Escape, Injection, Step, is_about_files, places};
 use crate::run::{Recording, Taken};
 use crate::target::Severity;
 use crate::world::Traced;
@@ -37,8 +37,11 @@ impl Check for NoInjection {
         if !recording.steps.iter().any(|taken| taken.traced.is_some()) {
             return Verdict::Unknown("nobody watched what the server did".to_owned());
         }
-        // Where nothing was declared there is nothing to leave: that is worth a note, and no more.
-        if matches!(injection.aim, Aim::Reach { declared: false, .. }) {
+        // Where nothing was declared there is nothing to leave: that is worth a note, and no more. To write anywhere is
+        // worth a finding even then, unless files are what the tool is about.
+        if matches!(injection.aim, Aim::Reach { declared: false, .. })
+            && (case.tool_name().is_some_and(is_about_files) || !writes(injection, recording))
+        {
             return Verdict::Holds;
         }
         match proof(case, injection, recording) {
@@ -51,13 +54,14 @@ impl Check for NoInjection {
 impl NoInjection {
     fn charge(&self, injection: &Injection, proof: Vec<String>) -> Charge {
         let Injection { at, way, aim, .. } = injection;
-        let (effect, weakness) = told(aim);
+        let (effect, weakness) = told(injection);
         let cause = Cause::rule(self.name(), Some(&format!("{} at {}", aim.class(), starred(at))));
         let message = format!("through `{at}`, {effect}; it was given {way}");
         let mut charge = Charge::new(self.name(), Kind::Injection, cause, message);
         charge.references = vec![Reference { kind: ReferenceKind::Cwe, text: weakness.to_owned() }];
         charge.severity = match aim {
-            Aim::Connect { meant: true, .. } => Some(Severity::Medium),
+            Aim::Connect { meant: true, .. } | Aim::Hand { .. } => Some(Severity::Medium),
+            Aim::Reach { declared: false, .. } => Some(Severity::Low),
             _ => None,
         };
         if matches!(aim, Aim::Connect { meant: true, .. }) {
@@ -71,15 +75,35 @@ impl NoInjection {
 }
 
 /// The effect in words, and the number of the weakness.
-fn told(aim: &Aim) -> (String, &'static str) {
+fn told(Injection { aim, openly_first, .. }: &Injection) -> (String, &'static str) {
     match aim {
+        Aim::Execute { .. } if *openly_first => {
+            ("the server executes a program that it refuses to when asked openly".to_owned(), "CWE-184")
+        }
         Aim::Execute { .. } => ("the server executes a program of the caller's choice".to_owned(), "CWE-78"),
         Aim::Pass { .. } => {
             ("a value becomes an option of a program that the server runs".to_owned(), "CWE-88")
         }
+        Aim::Reach { escape: Escape::Relative, outside, .. } => {
+            let text = format!(
+                "steps up lead out of the server's own directory to {}, where a whole path does not",
+                outside.display()
+            );
+            (text, "CWE-22")
+        }
+        Aim::Reach { declared: false, outside, .. } => {
+            let text = format!(
+                "the server writes {}, wherever it is told, and was given no directory",
+                outside.display()
+            );
+            (text, "CWE-73")
+        }
         Aim::Reach { scope, outside, .. } => {
             let text = format!("the server leaves {} and reaches {}", scope.display(), outside.display());
             (text, "CWE-22")
+        }
+        Aim::Hand { .. } => {
+            ("an address with any scheme is handed to another program, which opens it".to_owned(), "CWE-939")
         }
         Aim::Connect { .. } => ("the server connects to an inner address".to_owned(), "CWE-918"),
         Aim::Change { .. } => ("a tool that says it only reads changes something".to_owned(), "CWE-89"),
@@ -89,9 +113,15 @@ fn told(aim: &Aim) -> (String, &'static str) {
 
 /// What shows that the aim was met; none where nothing does.
 pub fn proof(case: &Case, injection: &Injection, recording: &Recording) -> Option<Vec<String>> {
-    let seen = recording.steps.iter().filter_map(|taken| Some((taken, taken.traced.as_ref()?)));
-    let mut lines: Vec<String> =
-        seen.flat_map(|(taken, traced)| deeds(case, injection, taken, traced)).collect();
+    let shown = |taken: &Taken| match &taken.traced {
+        Some(traced) => deeds(case, injection, taken, traced),
+        None => Vec::new(),
+    };
+    let openly = usize::from(injection.openly_first);
+    if recording.steps.iter().take(openly).any(|taken| !shown(taken).is_empty()) {
+        return None;
+    }
+    let mut lines: Vec<String> = recording.steps.iter().skip(openly).flat_map(shown).collect();
     if let Aim::Change { shows: Some(shown), .. } = &injection.aim {
         let later = recording.steps.iter().skip(1);
         let told = later.filter(|taken| says(taken, shown));
@@ -112,12 +142,13 @@ fn deeds(case: &Case, injection: &Injection, taken: &Taken, traced: &Traced) -> 
         Aim::Execute { program } => shown(&|event| executes(event, program)),
         Aim::Pass { option, file } => shown(&|event| passes(event, option) || makes(event, file)),
         Aim::Reach { name, .. } if !names(case, name) => Vec::new(),
-        Aim::Reach { outside, token, .. } => {
-            let mut lines = shown(&|event| reaches(event, outside));
+        Aim::Reach { outside, token, name, .. } => {
+            let mut lines = shown(&|event| reaches(event, outside, name));
             let told = format!("the reply holds what stands in {}", outside.display());
             lines.extend(says(taken, token).then_some(told));
             lines
         }
+        Aim::Hand { address } => shown(&|event| hands(event, address)),
         Aim::Connect { addresses, .. } => shown(&|event| connects(event, addresses)),
         Aim::Change { known, .. } => {
             let other =
@@ -134,7 +165,22 @@ fn says(taken: &Taken, text: &str) -> bool {
 
 fn executes(event: &Event, program: &str) -> bool {
     let Deed::Execute(executed) = &event.kind else { return false };
-    executed.location.path().file_name().is_some_and(|name| name == program)
+    let called = executed.arguments.first().map(|word| Path::new(word).file_name().unwrap_or_default());
+    called.is_some_and(|name| name == program)
+        || executed.location.path().file_name().is_some_and(|name| name == program)
+}
+
+/// Programs that look at the scheme themselves, or that only run more of the server's own code.
+const LOOK_AT_SCHEMES: [&str; 12] =
+    ["bash", "bun", "curl", "deno", "git", "java", "node", "perl", "python", "ruby", "sh", "wget"];
+
+/// Whether a program got an address with our scheme as a word of its own.
+fn hands(event: &Event, address: &str) -> bool {
+    let Deed::Execute(Program { arguments, location, .. }) = &event.kind else { return false };
+    let program = location.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let ours = |word: &std::ffi::OsString| word.to_string_lossy().starts_with(address);
+    event.outcome.succeeded() && !LOOK_AT_SCHEMES.contains(&plain) && arguments.iter().skip(1).any(ours)
 }
 
 /// Whether a program got our text as an option: a word of its own, before any `--`, and not what an option before it takes.
@@ -162,13 +208,50 @@ fn makes(event: &Event, file: &Path) -> bool {
 }
 
 /// Whether a file or what lies below it is opened, made, changed or taken away; to look whether it is there is not enough.
-fn reaches(event: &Event, outside: &Path) -> bool {
+fn reaches(event: &Event, outside: &Path, name: &str) -> bool {
     let opens = match &event.kind {
         Deed::Open { access, .. } => !access.place_only,
         Deed::Execute(_) | Deed::Connect { .. } | Deed::Bind { .. } => false,
         _ => true,
     };
-    opens && event.outcome.succeeded() && paths(&event.kind).iter().any(|path| path.starts_with(outside))
+    let there = |path: &PathBuf| path.starts_with(outside) || is_named_there(path, outside, name);
+    opens && event.outcome.succeeded() && paths(&event.kind).iter().any(there)
+}
+
+/// Whether it lies beside the goal under its name and an ending more or less: some add one, or make a directory of it.
+/// Where temporary files lie, the name of one proves nothing.
+fn is_named_there(path: &Path, outside: &Path, name: &str) -> bool {
+    let Some(parent) =
+        outside.parent().filter(|parent| !TEMPORARY.iter().any(|place| Path::new(place) == *parent))
+    else {
+        return false;
+    };
+    let below = path.strip_prefix(parent).ok().and_then(|below| below.components().next());
+    let is_named = |first: &str| {
+        let more = first
+            .strip_prefix(name)
+            .map(|rest| rest.chars().next().is_none_or(|next| !next.is_alphanumeric()));
+        more.unwrap_or(false)
+    };
+    below.is_some_and(|first| is_named(&first.as_os_str().to_string_lossy()))
+}
+
+/// Where programs put files for a moment, under any name.
+const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// Whether what was reached by a path that leads out was made or changed, rather than read.
+fn writes(injection: &Injection, recording: &Recording) -> bool {
+    let Aim::Reach { escape: Escape::Outside, outside, name, .. } = &injection.aim else { return false };
+    let changes = |event: &Event| match &event.kind {
+        Deed::Open { access, .. } => access.write,
+        Deed::Execute(_) | Deed::Connect { .. } | Deed::Bind { .. } => false,
+        _ => true,
+    };
+    let traced = recording.steps.iter().filter_map(|taken| taken.traced.as_ref());
+    let own = traced.flat_map(|traced| {
+        traced.events.iter().filter(|event| traced.call.is_some() && event.call == traced.call)
+    });
+    own.into_iter().any(|event| changes(event) && reaches(event, outside, name))
 }
 
 /// Whether a call of the case speaks of it.

@@ -1,6 +1,7 @@
 //! An input may be refused, but must not get out of hand: no internal error, no stack trace.
 
 use crate::findings::{Cause, Given, Kind};
+use crate::judge::blame::{Blame, blame_of};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
 use crate::judge::context::Context;
@@ -8,19 +9,23 @@ use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
 use crate::plan::{Case, said};
 use crate::run::Recording;
+use crate::target::Severity;
 use crate::wire::shortened;
 
 const INTERNAL_ERROR: i64 = -32603;
 const SHOWN: usize = 200;
 
+pub const NAME: &str = "no-internal-error";
+
 pub struct NoInternalError;
 
 impl Check for NoInternalError {
     fn name(&self) -> &'static str {
-        "no-internal-error"
+        NAME
     }
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, _: &Context) -> Verdict {
+        let mut lacking = None;
         for (taken, step) in recording.steps.iter().zip(&seen.steps) {
             let error = reply::error(taken);
             let words = match (&step.answer, error) {
@@ -30,20 +35,43 @@ impl Check for NoInternalError {
                 }
                 _ => continue,
             };
-            if reply::blames_the_network(&words) {
-                continue;
-            }
             let code = error.and_then(|error| error.code);
             let trace = reply::has_stack_trace(&words);
-            let refused = !trace && reply::blames_the_input(&words);
-            if code != Some(INTERNAL_ERROR) && !trace || refused {
+            let blamed = blame_of(&words, case);
+            if let Blame::World(what) = blamed {
+                lacking = Some(format!("{what}: {}", shortened(&words, SHOWN)));
                 continue;
             }
-            let cause = Cause::error(code.unwrap_or_default(), &words, &Given::of(case));
-            let what = if trace { "a stack trace" } else { "an internal error" };
-            let message = format!("the answer is {what}: {}", shortened(&words, SHOWN));
-            return Verdict::Broken(Box::new(Charge::new(self.name(), Kind::InternalError, cause, message)));
+            if !trace && (code != Some(INTERNAL_ERROR) || blamed == Blame::Output) {
+                continue;
+            }
+            return Verdict::Broken(Box::new(match blamed == Blame::Input && !trace {
+                true => wrong_code(&words),
+                false => charge(case, code, trace, &words),
+            }));
         }
-        Verdict::Holds
+        lacking.map_or(Verdict::Holds, Verdict::Unknown)
     }
+}
+
+fn charge(case: &Case, code: Option<i64>, trace: bool, words: &str) -> Charge {
+    let cause = Cause::error(code.unwrap_or_default(), words, &Given::of(case));
+    let what = if trace { "a stack trace" } else { "an internal error" };
+    let message = format!("the answer is {what}: {}", shortened(words, SHOWN));
+    Charge::new(NAME, Kind::InternalError, cause, message)
+}
+
+/// The input was refused, as it should be, but in a way that says that the server is broken. Whoever does so in one tool
+/// does so in all of them.
+fn wrong_code(words: &str) -> Charge {
+    let cause = Cause::rule(NAME, Some("refusal with the wrong code")).server_wide();
+    let message =
+        format!("a refusal comes as an internal error, {INTERNAL_ERROR}: {}", shortened(words, SHOWN));
+    let mut charge = Charge::new(NAME, Kind::InternalError, cause, message);
+    charge.severity = Some(Severity::Low);
+    charge.details =
+        "Clients take this code for a fault of the server, and give up or try again. What is wrong with the arguments \
+         is told with -32602, or as the result of the tool with `isError`."
+            .to_owned();
+    charge
 }

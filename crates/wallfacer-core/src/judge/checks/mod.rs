@@ -18,8 +18,11 @@ mod schema_violation;
 mod secret_leak;
 mod sequence;
 
-pub use behaviour::Business;
+pub use behaviour::{Business, Said};
+pub use crash::ended_as_told;
 pub use injection::proof;
+pub use internal_error::NAME as NO_INTERNAL_ERROR;
+pub use protocol::startup_noise;
 pub use secret_leak::leak;
 pub use sequence::{Failure, sequence_charge};
 

@@ -4,16 +4,19 @@ use serde_json::{Value, json};
 use wallfacer_rules::{Context as Facts, Known, Rule, Steps, Verdict as Ruling};
 
 use crate::findings::{Cause, Kind};
+use crate::judge::blame::{Blame, blame_of};
 use crate::judge::charge::Charge;
+use crate::judge::checks::reply;
 use crate::judge::context::Context;
 use crate::judge::response::{response, unanswered};
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::Observation;
-use crate::plan::{Case, common_arguments};
+use crate::plan::{Case, common_arguments, said};
 use crate::run::Recording;
 use crate::wire::shortened;
 
 const SHOWN: usize = 2_000;
+const SHOWN_WORDS: usize = 200;
 
 /// A crash, a hang or a broken answer is a finding of its own, and satisfies no rule.
 pub struct KeepsItsRule;
@@ -30,6 +33,10 @@ impl Check for KeepsItsRule {
             Ruling::Unknown(why) => return Verdict::Unknown(why),
             Ruling::Broken(why) => why,
         };
+        // A rule about an answer is not broken by an error for which our world is to blame.
+        if let Some(lacking) = lacking(case, recording) {
+            return Verdict::Unknown(lacking);
+        }
         let kind = Kind::PropertyFailure { invariant: rule.name.clone() };
         let message = format!("`{}` does not hold: {why}", rule.name);
         let mut charge = Charge::new(self.name(), kind, Cause::rule(&rule.name, None), message);
@@ -38,6 +45,20 @@ impl Check for KeepsItsRule {
         let answer = last.and_then(|(taken, seen)| response(taken, seen));
         let answer = answer.map(|answer| shortened(&answer.to_string(), SHOWN)).unwrap_or_default();
         Verdict::Broken(Box::new(charge.with("answer", answer)))
+    }
+}
+
+/// What the world of the server lacked, where its last answer says so.
+fn lacking(case: &Case, recording: &Recording) -> Option<String> {
+    let last = recording.steps.last()?;
+    let failed = || {
+        let result = reply::result(recording)?;
+        (result.get("isError") == Some(&Value::Bool(true))).then(|| said(&result))
+    };
+    let words = reply::error(last).map(|error| error.message.clone()).or_else(failed)?;
+    match blame_of(&words, case) {
+        Blame::World(what) => Some(format!("{what}: {}", shortened(&words, SHOWN_WORDS))),
+        _ => None,
     }
 }
 

@@ -1,13 +1,21 @@
 //! What the server sends must be messages, and answers to what was asked.
 
-use crate::findings::{Cause, Kind};
+use crate::findings::{Cause, Kind, Reference, ReferenceKind};
 use crate::judge::charge::Charge;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
 use crate::plan::{Case, Intent, Step};
 use crate::run::Recording;
-use crate::wire::{Fault, Faults, sample};
+use crate::target::Severity;
+use crate::wire::{Fault, Faults, Stray, Strays, sample};
+
+/// The step that is not asked for: what the server does until it can be spoken to.
+const START: &str = "start";
+/// What the libraries of some languages write for numbers that JSON does not have.
+const NOT_NUMBERS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
+/// Faults that mean that something other than messages was written to stdout.
+const NOISE: [Fault; 4] = [Fault::NotUtf8, Fault::NotJson, Fault::SplitOverLines, Fault::NotAnObject];
 
 pub struct KeepsToTheProtocol;
 
@@ -20,6 +28,10 @@ impl Check for KeepsToTheProtocol {
         // A server that is gone may leave half a line behind; the crash says it all.
         if seen.steps.iter().any(|step| matches!(step.answer, Answer::Gone { .. })) {
             return Verdict::Holds;
+        }
+        let started = recording.steps.first().filter(|first| first.method == START);
+        if let Some(charge) = started.and_then(|started| startup_noise(&started.strays)) {
+            return Verdict::Broken(Box::new(charge));
         }
         // What strains a reader, by its depth or size, may rightly be answered as unreadable.
         let straining = matches!(case.intent, Intent::Adversarial { .. }) && is_parse_error(recording);
@@ -34,9 +46,64 @@ impl Check for KeepsToTheProtocol {
             return Verdict::Holds;
         }
         let message = format!("the server sent {found}");
-        let charge = Charge::new(self.name(), Kind::ProtocolError, Cause::faults(&found), message);
+        let mut charge = Charge::new(self.name(), Kind::ProtocolError, Cause::faults(&found), message);
+        charge.severity = weight(case, recording, &found);
         Verdict::Broken(Box::new(charge.with("sent", example(recording))))
     }
+}
+
+/// What is held against a server that writes something other than messages to stdout before it is asked anything. Many
+/// clients skip such lines and some give up, so it weighs less than the same in the middle of a call.
+pub fn startup_noise(strays: &Strays) -> Option<Charge> {
+    let said = |stray: &&Stray| {
+        NOISE.iter().any(|fault| stray.faults.has(*fault)) && !stray.head.trim_ascii().is_empty()
+    };
+    let first = strays.examples.iter().find(said)?;
+    let lines: u64 = NOISE.iter().filter_map(|fault| strays.counts.get(fault)).sum();
+    let what = match lines {
+        1 => "a line that is no message".to_owned(),
+        _ => format!("{lines} lines that are no messages"),
+    };
+    let message = format!("at its start the server writes {what} to stdout: {}", sample(&first.head));
+    // One cause whatever is written, or the name of a version in a banner would make another bug of it.
+    let cause = Cause::rule(KeepsToTheProtocol.name(), Some("noise at start")).server_wide();
+    let mut charge = Charge::new(KeepsToTheProtocol.name(), Kind::ProtocolError, cause, message);
+    charge.severity = Some(Severity::Medium);
+    charge.details =
+        "Over stdio, stdout carries messages of the protocol and nothing else. Clients that are strict \
+                      end the connection at such a line; write it to stderr."
+            .to_owned();
+    charge.references =
+        vec![Reference { kind: ReferenceKind::Spec, text: "basic/transports#stdio".to_owned() }];
+    Some(charge.with("sent", sample(&first.head)))
+}
+
+/// Who sends a malformed frame can expect little of the answer. One that only gives back the `NaN` that was sent for an
+/// id is worth a word; other noise that a frame brings about harms nobody but who sent it.
+fn weight(case: &Case, recording: &Recording, found: &Faults) -> Option<Severity> {
+    let noise = found.iter().all(|fault| NOISE.contains(&fault));
+    if !matches!(case.intent, Intent::Frame(_)) || !noise {
+        return None;
+    }
+    let mut strays = recording.steps.iter().flat_map(|step| &step.strays.examples).peekable();
+    let echoes = strays.peek().is_some() && strays.all(|stray| is_echo(case, &stray.head));
+    Some(if echoes { Severity::Low } else { Severity::Medium })
+}
+
+/// Whether a line is a message but for a number that JSON does not have, and that we sent.
+fn is_echo(case: &Case, line: &[u8]) -> bool {
+    let sent = |word: &str| {
+        case.steps.iter().any(|step| match step {
+            Step::Raw(frame) => String::from_utf8_lossy(&frame.bytes).contains(word),
+            _ => false,
+        })
+    };
+    let line = String::from_utf8_lossy(line);
+    let mended = NOT_NUMBERS
+        .iter()
+        .filter(|word| sent(word))
+        .fold(line.clone().into_owned(), |line, word| line.replace(word, "null"));
+    mended != line && serde_json::from_str::<serde_json::Value>(&mended).is_ok()
 }
 
 /// Whether something came back for well-formed notifications, which nobody answers.
@@ -98,4 +165,79 @@ fn example(recording: &Recording) -> String {
     let said =
         recording.steps.iter().find_map(|step| super::reply::message(step)).map(|said| sample(&said.bytes));
     stray.or(said).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::plan::{RawFrame, Subject};
+    use crate::run::Taken;
+    use crate::wire::Incoming;
+    use serde_json::json;
+
+    fn strays(lines: &[&str]) -> Strays {
+        let mut strays = Strays::default();
+        for line in lines {
+            strays.add(&Incoming::read(bytes::Bytes::copy_from_slice(line.as_bytes()), 64), None);
+        }
+        strays
+    }
+
+    fn frame(sent: &str) -> Case {
+        let steps = vec![Step::Raw(RawFrame::new(sent.as_bytes().to_vec(), None))];
+        let intent = Intent::Frame("a frame".to_owned());
+        Case { subject: Subject::Server, steps, ..Case::tool("", json!({}), intent, 1) }
+    }
+
+    fn severity(case: &Case, answered: &[&str]) -> Option<Severity> {
+        let taken = Taken { strays: strays(answered), ..Taken::unanswered("raw frame", Duration::ZERO) };
+        let recording = Recording { steps: vec![taken], stderr: None };
+        let seen = crate::observe::observe(&recording);
+        match KeepsToTheProtocol.judge(case, &recording, &seen, &Context::default()) {
+            Verdict::Broken(charge) => Some(charge.severity.unwrap_or(charge.kind.default_severity())),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_banner_at_start_is_one_finding_of_the_server_whatever_it_says() {
+        let charge = startup_noise(&strays(&["Server v1.2 running on stdio", "ready"])).unwrap();
+        assert_eq!(charge.severity, Some(Severity::Medium));
+        insta::assert_snapshot!(charge.message, @"at its start the server writes 2 lines that are no messages to stdout: Server v1.2 running on stdio");
+        let other = startup_noise(&strays(&["Server v1.3 running on stdio"])).unwrap();
+        assert_eq!(other.cause, charge.cause);
+        assert!(charge.cause.is_server_wide());
+    }
+
+    #[test]
+    fn messages_and_white_space_are_no_noise() {
+        let message = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#;
+        assert!(startup_noise(&strays(&[message, "  "])).is_none());
+        assert!(startup_noise(&Strays::default()).is_none());
+    }
+
+    #[test]
+    fn the_first_step_of_a_recording_tells_what_was_written_at_start() {
+        let start = Taken { strays: strays(&["hello"]), ..Taken::unanswered(START, Duration::ZERO) };
+        let recording = Recording { steps: vec![start], stderr: None };
+        let seen = crate::observe::observe(&recording);
+        let case = Case { subject: Subject::Server, ..Case::tool("", json!({}), Intent::Example, 1) };
+        let verdict = KeepsToTheProtocol.judge(&case, &recording, &seen, &Context::default());
+        assert!(matches!(verdict, Verdict::Broken(charge) if charge.severity == Some(Severity::Medium)));
+    }
+
+    #[test]
+    fn noise_in_a_call_is_high_and_what_we_sent_ourselves_low() {
+        let call = Case::tool("t", json!({}), Intent::Valid, 1);
+        assert_eq!(severity(&call, &["debug: called"]), Some(Severity::High));
+        let echo = r#"{"jsonrpc":"2.0","id":NaN,"error":{"code":-32600,"message":"no"}}"#;
+        assert_eq!(
+            severity(&frame(r#"{"jsonrpc":"2.0","id":NaN,"method":"ping"}"#), &[echo]),
+            Some(Severity::Low)
+        );
+        assert_eq!(severity(&frame("hello"), &[echo]), Some(Severity::Medium));
+        assert_eq!(severity(&frame("hello"), &["SyntaxError: Unexpected token h"]), Some(Severity::Medium));
+    }
 }

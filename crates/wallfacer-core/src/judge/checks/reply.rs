@@ -32,55 +32,6 @@ pub fn is_complete(result: &Value) -> bool {
     result.get("resultType").and_then(Value::as_str).is_none_or(|kind| kind == "complete")
 }
 
-/// Whether an error is about a network that is not there; that is no fault of the server.
-pub fn blames_the_network(text: &str) -> bool {
-    const SIGNS: [&str; 16] = [
-        "enotfound",
-        "econnrefused",
-        "econnreset",
-        "ehostunreach",
-        "enetunreach",
-        "etimedout",
-        "eai_again",
-        "getaddrinfo",
-        "name or service not known",
-        "temporary failure in name resolution",
-        "network is unreachable",
-        "no route to host",
-        "connection refused",
-        "fetch failed",
-        "dns",
-        "all connection attempts failed",
-    ];
-    let text = text.to_lowercase();
-    SIGNS.iter().any(|sign| text.contains(sign))
-}
-
-/// Whether an error says what is wrong with what was asked: a clean refusal, under whatever code.
-pub fn blames_the_input(text: &str) -> bool {
-    const SIGNS: [&str; 14] = [
-        "not found",
-        "no such",
-        "does not exist",
-        "unknown ",
-        "invalid ",
-        "is required",
-        "missing required",
-        "must be",
-        "must have",
-        "unsupported",
-        "not supported",
-        "not allowed",
-        "access denied",
-        "permission denied",
-    ];
-    // A crash in a program's own words, which may quote anything.
-    const CRASHES: [&str; 6] =
-        ["typeerror", "referenceerror", "keyerror", "indexerror", "attributeerror", "panic"];
-    let text = text.to_lowercase();
-    SIGNS.iter().any(|sign| text.contains(sign)) && !CRASHES.iter().any(|sign| text.contains(sign))
-}
-
 /// Whether a text holds the trace of an exception that nobody caught.
 pub fn has_stack_trace(text: &str) -> bool {
     const SIGNS: [&str; 5] = [
@@ -107,18 +58,6 @@ fn is_frame(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn refusals_are_told_from_crashes_by_their_words() {
-        for text in ["Resource test://x not found", "MCP error: Invalid cursor", "`topic` is required"] {
-            assert!(blames_the_input(text), "{text}");
-        }
-        for text in
-            ["unexpected condition", "TypeError: unknown property", "cannot read properties of undefined"]
-        {
-            assert!(!blames_the_input(text), "{text}");
-        }
-    }
 
     #[test]
     fn traces_are_told_from_prose() {

@@ -1,6 +1,7 @@
 //! A tool that declares an output schema must keep to it.
 
 use crate::findings::{Cause, Given, Kind};
+use crate::judge::blame::is_about_output;
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
 use crate::judge::context::{Context, Output};
@@ -73,14 +74,6 @@ impl Check for KeepsItsOutputSchema {
 
 /// An error in which the server says that its own output is at fault.
 fn own_output_blamed(recording: &Recording, answer: &Answer) -> Option<String> {
-    const SIGNS: [&str; 6] = [
-        "output validation error",
-        "invalid structured content",
-        "structured content does not match",
-        "does not match its output schema",
-        "has an output schema but no structured content",
-        "failed to validate output",
-    ];
     let said = match answer {
         Answer::ToolError => said(&reply::result(recording)?),
         Answer::Rejected { .. } | Answer::Failed { .. } => {
@@ -88,6 +81,5 @@ fn own_output_blamed(recording: &Recording, answer: &Answer) -> Option<String> {
         }
         _ => return None,
     };
-    let lower = said.to_lowercase();
-    SIGNS.iter().any(|sign| lower.contains(sign)).then_some(said)
+    is_about_output(&said.to_lowercase()).then_some(said)
 }

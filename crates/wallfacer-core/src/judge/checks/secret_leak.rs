@@ -21,13 +21,15 @@ impl Check for KeepsSecrets {
         let Some((place, variable)) = leak(case, recording, seen, context).filter(|_| !by_design) else {
             return Verdict::Holds;
         };
+        let whose = case.tool_name().map(|tool| format!(" of `{tool}`")).unwrap_or_default();
         let message = match variable {
-            "" => format!("a secret from the server's environment appears in {place}"),
-            name => format!("the secret in the variable `{name}` appears in {place}"),
+            "" => format!("a secret from the server's environment appears in {place}{whose}"),
+            name => format!("the secret in the variable `{name}` appears in {place}{whose}"),
         };
         let cause = Cause::rule(self.name(), Some(place));
         let charge = Charge::new(self.name(), Kind::SecretLeak, cause, message);
-        Verdict::Broken(Box::new(charge.with(VARIABLE, variable.to_owned())))
+        let shown = format!("{place}{whose}");
+        Verdict::Broken(Box::new(charge.with(VARIABLE, variable.to_owned()).with("shown in", shown)))
     }
 }
 

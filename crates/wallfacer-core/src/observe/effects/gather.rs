@@ -16,6 +16,9 @@ use crate::world::Traced;
 /// Filtered deeds that are kept to be shown; all are counted.
 const MAX_SHOWN_NOISE: usize = 2_000;
 
+/// The flag with which a file is opened to be added to.
+const APPEND: u64 = 0o2000;
+
 /// What a server did to the world.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Effects {
@@ -24,6 +27,8 @@ pub struct Effects {
     pub sought: BTreeSet<Touch>,
     /// Directories that were listed.
     pub lists: BTreeSet<Touch>,
+    /// Directories with canaries in them that were listed, whether or not that is noise.
+    pub walked: BTreeSet<PathBuf>,
     /// Files that are other than before, made ones among them.
     pub writes: BTreeSet<Touch>,
     /// Of those, the ones that were not there before.
@@ -98,15 +103,24 @@ impl Gatherer<'_> {
         // The last of what was done to each: what was made and removed again has not changed the world.
         let mut last: BTreeMap<PathBuf, Deed> = BTreeMap::new();
         let mut made = BTreeSet::new();
+        let mut overwritten = BTreeSet::new();
         for event in ours {
             for (deed, path) in deeds(event) {
+                if deed == Deed::Write && event.outcome.succeeded() && !only_adds(event) {
+                    overwritten.insert(path.clone());
+                }
                 self.attempt(event, deed, &path);
                 if !event.outcome.succeeded() && event.outcome != Outcome::Unfinished {
                     continue;
                 }
                 match deed {
                     Deed::Read => self.note_read(&path, |effects| &mut effects.reads),
-                    Deed::List => self.note_read(&path, |effects| &mut effects.lists),
+                    Deed::List => {
+                        if self.places.canaries.iter().any(|canary| canary.parent() == Some(&path)) {
+                            self.effects.walked.insert(path.clone());
+                        }
+                        self.note_read(&path, |effects| &mut effects.lists);
+                    }
                     Deed::Reach => self.note_read(&path, |effects| &mut effects.sockets),
                     Deed::Write | Deed::OpenToWrite => {
                         if !last.contains_key(&path) && may_make(event) {
@@ -139,14 +153,23 @@ impl Gatherer<'_> {
                 changed.insert(&change.path, change);
             }
         }
+        let is_log = |path: &Path| !overwritten.contains(path) && self.noise.is_append(path);
+        let logs: BTreeSet<PathBuf> = last
+            .keys()
+            .map(PathBuf::as_path)
+            .chain(changed.keys().copied())
+            .filter(|path| is_log(path))
+            .map(Path::to_owned)
+            .collect();
         for (path, deed) in &last {
             match deed {
                 Deed::Move if !made.contains(path) => self.note_write(path, |effects| &mut effects.moves),
                 _ if changed.contains_key(path.as_path()) => {}
-                Deed::Write => self.note_write(path, |effects| &mut effects.writes),
                 Deed::Delete if !made.contains(path) => {
                     self.note_write(path, |effects| &mut effects.deletes);
                 }
+                Deed::Write | Deed::OpenToWrite if logs.contains(path) => self.filter("append", path),
+                Deed::Write => self.note_write(path, |effects| &mut effects.writes),
                 Deed::OpenToWrite => self.note_write(path, |effects| &mut effects.opened_to_write),
                 _ => {}
             }
@@ -155,6 +178,9 @@ impl Gatherer<'_> {
             match change.effect {
                 Effect::Deleted if last.get(path) == Some(&Deed::Move) => {}
                 Effect::Deleted => self.note_write(path, |effects| &mut effects.deletes),
+                Effect::Created | Effect::Modified | Effect::Touched if logs.contains(path) => {
+                    self.filter("append", path);
+                }
                 Effect::Modified if change.bytes == 0 => {
                     self.note_write(path, |effects| &mut effects.deletes);
                 }
@@ -251,6 +277,15 @@ impl Gatherer<'_> {
     }
 }
 
+/// Whether an event can only add to what is there.
+fn only_adds(event: &Event) -> bool {
+    match &event.kind {
+        Kind::Open { access, .. } => access.flags & APPEND != 0 && !access.truncate,
+        Kind::MakeDirectory { .. } => true,
+        _ => false,
+    }
+}
+
 fn changes(deed: Deed) -> bool {
     matches!(deed, Deed::Write | Deed::OpenToWrite | Deed::Delete | Deed::Move)
 }
@@ -297,6 +332,7 @@ impl Effects {
                 None => drop(self.connects.insert(contact)),
             }
         }
+        self.walked.append(&mut copy.walked);
         self.names.append(&mut copy.names);
         self.programs.append(&mut copy.programs);
         self.listens.append(&mut copy.listens);

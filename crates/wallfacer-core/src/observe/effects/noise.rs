@@ -17,7 +17,7 @@ const MAX_LEARNED: usize = 10_000;
 
 /// A line of a noise list that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{line}` is no noise: {why}; write `read`, `write`, `run` or `connect`, and then a glob")]
+#[error("`{line}` is no noise: {why}; write `read`, `write`, `append`, `run` or `connect`, and then a glob")]
 pub struct BadNoise {
     pub line: String,
     pub why: String,
@@ -28,6 +28,7 @@ pub struct BadNoise {
 pub struct Noise {
     read: GlobSet,
     write: GlobSet,
+    append: GlobSet,
     run: GlobSet,
     connect: GlobSet,
     /// Files that were read before anything was asked for.
@@ -41,7 +42,7 @@ pub struct Noise {
 impl Noise {
     /// The known noise, and these lines besides.
     pub fn new(home: &Path, extra: &[String]) -> Result<Noise, BadNoise> {
-        let mut lists = [const { Vec::new() }; 4];
+        let mut lists = [const { Vec::new() }; 5];
         for line in KNOWN.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
             add(&mut lists, line, home)?;
         }
@@ -49,7 +50,7 @@ impl Noise {
         for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
             add(&mut lists, line, home)?;
         }
-        let [read, write, run, connect] = lists.map(|globs| {
+        let [read, write, append, run, connect] = lists.map(|globs| {
             let mut set = GlobSetBuilder::new();
             for glob in globs {
                 set.add(glob);
@@ -59,6 +60,7 @@ impl Noise {
         Ok(Noise {
             read: read?,
             write: write?,
+            append: append?,
             run: run?,
             connect: connect?,
             learned_reads: BTreeSet::new(),
@@ -86,6 +88,11 @@ impl Noise {
         }
     }
 
+    /// Whether the server read this before anything was asked of it.
+    pub fn was_read_before_all(&self, path: &Path) -> bool {
+        self.learned_reads.contains(path)
+    }
+
     pub fn is_read(&self, path: &Path) -> bool {
         self.learned_reads.contains(path)
             || path.parent().is_some_and(|directory| self.learned_directories.contains(directory))
@@ -95,6 +102,11 @@ impl Noise {
 
     pub fn is_write(&self, path: &Path) -> bool {
         self.learned_writes.contains(path) || self.write.is_match(path)
+    }
+
+    /// Whether to add to a file at its end is noise.
+    pub fn is_append(&self, path: &Path) -> bool {
+        self.append.is_match(path)
     }
 
     pub fn is_run(&self, path: &Path) -> bool {
@@ -107,7 +119,7 @@ impl Noise {
     }
 }
 
-fn add(lists: &mut [Vec<globset::Glob>; 4], line: &str, home: &Path) -> Result<(), BadNoise> {
+fn add(lists: &mut [Vec<globset::Glob>; 5], line: &str, home: &Path) -> Result<(), BadNoise> {
     let bad = |why: String| BadNoise { line: line.to_owned(), why };
     let (verb, pattern) = match line.split_once(char::is_whitespace) {
         Some((verb, pattern)) => (verb, pattern.trim()),
@@ -117,8 +129,9 @@ fn add(lists: &mut [Vec<globset::Glob>; 4], line: &str, home: &Path) -> Result<(
     let list = match verb {
         "read" => 0,
         "write" => 1,
-        "run" => 2,
-        "connect" => 3,
+        "append" => 2,
+        "run" => 3,
+        "connect" => 4,
         _ => return Err(bad(format!("`{verb}` is no deed"))),
     };
     let pattern = match pattern.strip_prefix('~') {

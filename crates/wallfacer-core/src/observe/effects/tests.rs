@@ -218,3 +218,27 @@ fn effects_add_up() {
     assert_eq!((paths(&all.reads), all.filtered), (vec!["/data/a", "/data/b"], 1));
     assert_eq!(all.connects.iter().map(|contact| contact.sent).collect::<Vec<_>>(), [20]);
 }
+
+#[test]
+fn a_log_is_added_to_and_what_is_overwritten_or_removed_under_such_a_name_is_no_log() {
+    let append = |path: &str| {
+        let access = Access { write: true, create: true, flags: 0o2000, ..Access::default() };
+        event(Kind::Open { location: location(path), access })
+    };
+    let effects = done(&traced(vec![append("/data/a.log"), append("/data/logs/b")]));
+    assert!(effects.writes.is_empty() && effects.filtered == 2, "{effects:?}");
+    let effects = done(&traced(vec![open("/data/a.log", "wct"), unlink("/data/old.log")]));
+    assert_eq!(
+        (paths(&effects.writes), paths(&effects.deletes)),
+        (vec!["/data/a.log"], vec!["/data/old.log"])
+    );
+    let through_an_old_descriptor = vec![change("/data/a.log", Effect::Modified)];
+    let effects = done(&Traced { changes: through_an_old_descriptor, ..traced(Vec::new()) });
+    assert!(effects.writes.is_empty(), "{effects:?}");
+}
+
+#[test]
+fn a_walk_through_a_directory_with_canaries_is_kept_in_mind() {
+    let effects = done(&traced(vec![open("/home/u", "rd"), open("/data", "rd")]));
+    assert_eq!(effects.walked, [PathBuf::from("/home/u")].into());
+}

@@ -16,6 +16,9 @@ pub struct Injection {
     /// Whether the network refuses everything: some code is reached only then.
     #[serde(default)]
     pub offline: bool,
+    /// Whether the first call asks for the same openly. Where that has the effect too, nothing was got around.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub openly_first: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +39,8 @@ pub enum Aim {
         name: String,
         token: String,
     },
+    /// An address that begins with a scheme of ours is handed to another program.
+    Hand { address: String },
     /// One of these inner addresses is connected to.
     Connect {
         addresses: Vec<SocketAddr>,
@@ -66,6 +71,8 @@ pub enum Escape {
     Prefix,
     /// A link within it that points out.
     Symlink,
+    /// Steps up from a directory of the server's own, where a whole path does not lead out.
+    Relative,
 }
 
 impl Injection {
@@ -91,9 +98,10 @@ impl Aim {
         match self {
             Aim::Execute { .. } => "command",
             Aim::Pass { .. } => "option",
-            Aim::Reach { escape: Escape::Outside, .. } => "path",
+            Aim::Reach { escape: Escape::Outside | Escape::Relative, .. } => "path",
             Aim::Reach { escape: Escape::Prefix, .. } => "path prefix",
             Aim::Reach { escape: Escape::Symlink, .. } => "symlink",
+            Aim::Hand { .. } => "scheme",
             Aim::Connect { .. } => "request",
             Aim::Change { .. } => "statement",
             Aim::Grow => "growth",

@@ -143,26 +143,26 @@ mod tests {
             "type": "object",
             "properties": {
                 "action": { "type": "string", "enum": ["read", "list"] },
-                "script_path": { "type": "string" },
+                "sheet_path": { "type": "string" },
                 "depth": { "type": "integer" },
             },
             "required": ["action"],
         });
         let tool =
-            Tool::read(json!({ "name": "scripts", "inputSchema": schema }).as_object().unwrap()).unwrap();
+            Tool::read(json!({ "name": "sheets", "inputSchema": schema }).as_object().unwrap()).unwrap();
         let scopes = [("/data/root".into(), DeclaredBy::CommandLine)].into();
         let ground = Ground::new(&scopes, &Catalogue::default(), 1);
         let known = Known {
             valid: vec![
                 json!({ "action": "list", "depth": 2 }),
-                json!({ "action": "list", "script_path": "x" }),
+                json!({ "action": "list", "sheet_path": "x" }),
             ],
             ..Known::default()
         };
         let bases = bases(&tool, &known, &ground);
         let reads = |base: &&Value| base["action"] == "read";
         let full = bases.iter().find(reads).unwrap();
-        assert!(full["script_path"].as_str().unwrap().starts_with("/data/root/"), "{full}");
+        assert!(full["sheet_path"].as_str().unwrap().starts_with("/data/root/"), "{full}");
         assert!(bases.contains(&json!({ "action": "list" })), "{bases:?}");
     }
 }

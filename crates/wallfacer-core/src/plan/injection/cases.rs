@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::aim::{Aim, Escape, Injection, top};
 use super::base::{Known, bases, chosen, is_choice};
 use super::ground::Ground;
+use super::job::Job;
 use super::payload::{self, Payload};
 use super::place::{Place, Purpose, places};
 use crate::catalogue::Tool;
@@ -81,24 +82,33 @@ fn offline(case: &Case, rank: Rank, known: &Known) -> Option<Ranked> {
 
 /// One list for each sort of injection, the gravest first, and how many of the others come before it.
 fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(usize, Vec<Payload>)> {
-    let by_design = runs_programs(tool);
-    let (commands, options) = match by_design {
-        true => Default::default(),
+    let job = Job::of(tool);
+    let (commands, options) = match job.runs_programs {
+        // To run what it is given is its job; to run what it refuses when that is asked openly is not.
+        true => (payload::refused_commands(place, ground), Vec::new()),
         false => (payload::commands(place, known, ground), payload::options(place, known, ground)),
     };
-    let statements = match only_reads(tool) {
+    let statements = match job.only_reads {
         true => payload::statements(&tool.name, place, ground, &known.changes),
         false => Vec::new(),
     };
     let about = about(tool, top(&place.at));
-    let escapes = |escape| payload::escapes(place, ground, escape, &about);
+    // To choose a place, or to run a command that names one, is what such tools are for.
+    let is_meant = job.chooses_place && place.purpose.is_path()
+        || job.runs_programs && place.purpose == Purpose::Program;
+    let escapes = |escape| match is_meant {
+        true => Vec::new(),
+        false => payload::escapes(place, ground, escape, &about, job),
+    };
     vec![
         (0, commands),
         (0, options),
         (0, escapes(Escape::Outside)),
+        (0, escapes(Escape::Relative)),
         (PLAIN_FIRST, escapes(Escape::Prefix)),
         (PLAIN_FIRST, escapes(Escape::Symlink)),
-        (0, payload::requests(place, fetches(tool), ground)),
+        (0, payload::requests(place, job, ground)),
+        (PLAIN_FIRST, payload::schemes(place, ground)),
         (0, statements),
         (0, payload::growths(place)),
         (0, payload::archives(place, &about)),
@@ -125,32 +135,9 @@ fn about(tool: &Tool, key: &str) -> String {
     property.map(Value::to_string).unwrap_or_default()
 }
 
-/// Whether it says of itself that it changes nothing.
-fn only_reads(tool: &Tool) -> bool {
-    let said = tool.description.as_deref().unwrap_or_default().to_lowercase();
-    let denies = ["read-only", "read only", "readonly"].iter().any(|word| said.contains(word));
-    tool.annotations.read_only_hint == Some(true) || denies
-}
-
-/// Whether to run what it is given is its job.
-pub fn runs_programs(tool: &Tool) -> bool {
-    let named = words(&tool.name);
-    let is = |list: &[&str]| named.iter().any(|word| list.contains(&word.as_str()));
-    is(&["exec", "execute", "shell", "bash", "command", "terminal", "eval", "cmd"])
-}
-
-/// Whether to fetch what it is told is its job.
-fn fetches(tool: &Tool) -> bool {
-    let said = [Some(tool.name.as_str()), tool.description.as_deref()];
-    let mut said = said.into_iter().flatten().flat_map(words);
-    said.any(|word| {
-        ["fetch", "url", "download", "browse", "crawl", "scrape", "http", "web"].contains(&word.as_str())
-    })
-}
-
 fn case(tool: &Tool, base: &Value, place: &Place, payload: Payload, seed: u64) -> Case {
-    let Payload { way, aim, values, .. } = payload;
-    let injection = Injection { at: place.at.clone(), way, aim, offline: false };
+    let Payload { way, aim, values, openly_first, .. } = payload;
+    let injection = Injection { at: place.at.clone(), way, aim, offline: false, openly_first };
     let grows = injection.aim.is_measured();
     let call = |value: String| {
         let mut arguments = base.clone();
@@ -228,7 +215,8 @@ mod tests {
             injections(&cases).iter().map(|injection| injection.aim.class()).collect()
         };
         assert!(!classes(&tool("look", json!({}))).contains("statement"));
-        assert!(!classes(&tool("run_shell", json!({}))).contains("command"));
+        let shell = cases(&tool("run_shell", json!({})));
+        assert!(injections(&shell).iter().all(|it| it.aim.class() != "command" || it.openly_first));
     }
 
     #[test]
@@ -240,7 +228,7 @@ mod tests {
                     assert!(!serde_json::to_string(&case.steps).unwrap().contains(shown));
                     2
                 }
-                _ => 1,
+                _ => 1 + usize::from(case.intent.injection().unwrap().openly_first),
             };
             assert_eq!(case.steps.len(), calls);
         }

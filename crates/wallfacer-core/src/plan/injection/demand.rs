@@ -63,8 +63,8 @@ mod tests {
             demanded(list),
             [("edits".to_owned(), json!(["x"])), ("path".to_owned(), json!("x"))].into()
         );
-        let lines = "2 validation errors for Diff\nrepo_path\n  Field required [type=missing]\ntarget\n  Field required";
-        assert_eq!(demanded(lines).keys().collect::<Vec<_>>(), ["repo_path", "target"]);
+        let lines = "2 validation errors for Pages\nshelf_path\n  Field required [type=missing]\ntarget\n  Field required";
+        assert_eq!(demanded(lines).keys().collect::<Vec<_>>(), ["shelf_path", "target"]);
         assert!(demanded("Missing required argument: 'query'").contains_key("query"));
         assert!(demanded("there is no such page [1]").is_empty());
     }

@@ -54,6 +54,8 @@ pub struct Way {
     pub to: To,
     /// Written so that it passes a careless look.
     pub disguised: bool,
+    /// The same place, written openly, which must not be reached where the other way is to be of note.
+    pub openly: Option<String>,
 }
 
 /// What a way leads to.
@@ -62,8 +64,10 @@ pub enum To {
     /// A file with this ending.
     File(String),
     Directory,
-    /// A file that is not there yet.
-    New,
+    /// A file that is not there yet, with this ending.
+    New(String),
+    /// All that lies in a directory.
+    Pattern,
 }
 
 impl Way {
@@ -114,8 +118,11 @@ impl Ground {
         self.put_inside(scope);
         self.put_outside(scope, endings);
         self.put_repository(scope);
-        self.put_new(scope);
+        self.put_new(scope, endings);
         self.put_sibling(scope);
+        if !scope.declared {
+            self.put_below_steps(scope, endings);
+        }
         self.put_links(scope);
     }
 
@@ -172,18 +179,54 @@ impl Ground {
         self.ways.extend([
             lead("another directory, a repository", text(&root)),
             lead("another directory, a step up", format!("../{name}")),
+            lead("all of another directory, a step up", format!("../{name}/*")).to(To::Pattern),
+            lead("all of another directory", format!("{}/*", text(&root))).to(To::Pattern),
         ]);
     }
 
-    /// A file that is not there yet.
-    fn put_new(&mut self, scope: &Scope<'_>) {
-        let name = scope.name("new");
-        let path = scope.parent.join(format!("{name}.txt"));
-        let lead = |about, value| scope.way(Escape::Outside, about, value, &path, &name).to(To::New);
-        self.ways.extend([
-            lead("an absolute path to a new file", text(&path)),
-            lead("a step up to a new file", format!("../{name}.txt")),
-        ]);
+    /// Files that are not there yet. A server may add an ending of its own, or make a directory of the name.
+    fn put_new(&mut self, scope: &Scope<'_>, endings: &BTreeSet<String>) {
+        for ending in endings {
+            let name = scope.name(&format!("new {ending}"));
+            let path = scope.parent.join(format!("{name}.{ending}"));
+            let to = To::New(ending.clone());
+            let lead = |about, value| scope.way(Escape::Outside, about, value, &path, &name).to(to.clone());
+            self.ways.extend([
+                lead("an absolute path to a new file", text(&path)),
+                lead("a step up to a new file", format!("../{name}.{ending}")),
+            ]);
+            if ending == PLAIN {
+                self.ways.extend([
+                    lead("a step up to a new name", format!("../{name}")),
+                    lead("many steps up to a new file", steps_up(&path)).disguised(),
+                ]);
+            }
+        }
+    }
+
+    /// What only steps up lead to: where nobody named a directory, whoever takes whole paths does as it is meant, but
+    /// one that does not, and yet takes steps up, leaves a directory of its own.
+    fn put_below_steps(&mut self, scope: &Scope<'_>, endings: &BTreeSet<String>) {
+        let name = scope.name("below steps");
+        let root = scope.parent.join(&name);
+        let lead = |about, path: &Path| {
+            let way = scope.way(Escape::Relative, about, steps_up(path), &root, &name);
+            // It has a directory of its own, whether or not anybody named it.
+            let aim = match way.aim.clone() {
+                Aim::Reach { escape, scope, outside, name, token, .. } => {
+                    Aim::Reach { escape, scope, outside, name, token, declared: true }
+                }
+                aim => aim,
+            };
+            Way { aim, openly: Some(text(path)), ..way }
+        };
+        let mut ways = vec![lead("steps up to a directory", &root).to(To::Directory)];
+        for ending in endings {
+            let file = root.join(format!("{name}.{ending}"));
+            ways.push(lead("steps up to a file", &file).to(To::File(ending.clone())));
+            self.put_file(file, scope.token(&name));
+        }
+        self.ways.extend(ways);
     }
 
     fn put_sibling(&mut self, scope: &Scope<'_>) {
@@ -221,7 +264,8 @@ impl Ground {
             lead("a file behind a link to a directory", format!("{}/file.txt", text(&link))),
             lead("a link to a directory", text(&link)).to(To::Directory),
             lead("a file behind a link to a directory, by its name", format!("{name}/file.txt")),
-            lead("a new file behind a link to a directory", format!("{}/new.txt", text(&link))).to(To::New),
+            lead("a new file behind a link to a directory", format!("{}/new.txt", text(&link)))
+                .to(To::New(PLAIN.to_owned())),
         ]);
     }
 
@@ -249,7 +293,7 @@ impl Scope<'_> {
             name: name.to_owned(),
             token: self.token(name),
         };
-        Way { about, value, aim, to: To::File(PLAIN.to_owned()), disguised: false }
+        Way { about, value, aim, to: To::File(PLAIN.to_owned()), disguised: false, openly: None }
     }
 }
 

@@ -7,6 +7,7 @@
 //! | `landmarks` | the same → what rules may name |
 //! | `place` | arguments → the strings in them, and what each is for |
 //! | `demand` | a refusal → the arguments that it asks for |
+//! | `job` | a tool → what it is for |
 //! | `base` | a tool and its valid calls → calls that lead far into it |
 //! | `payload` | a place and the ground → what is put there, and what it is after |
 //! | `archive` | a size → a small archive that unpacks to it |
@@ -20,6 +21,7 @@ mod base;
 mod cases;
 mod demand;
 mod ground;
+mod job;
 mod landmarks;
 mod met;
 mod payload;
@@ -30,6 +32,7 @@ pub use base::Known;
 pub use cases::{Ranked, injection_cases};
 pub use demand::demanded;
 pub use ground::Ground;
+pub use job::{Job, is_about_files};
 pub use landmarks::Landmarks;
 pub use met::Met;
 pub use place::{Purpose, places};

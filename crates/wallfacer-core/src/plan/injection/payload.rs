@@ -8,8 +8,10 @@ use super::aim::{Aim, Escape};
 use super::archive::{self, SIZES, Size};
 use super::base::Known;
 use super::ground::{Ground, PLAIN, To, Way};
+use super::job::Job;
 use super::place::{Place, Purpose};
 use crate::plan::guard::words;
+use wallfacer_process::sink::REDIRECT;
 
 /// A longer value is left out of the payload: it only makes it harder to read.
 const MAX_VALUE: usize = 80;
@@ -51,11 +53,22 @@ pub struct Payload {
     pub values: Vec<String>,
     /// How unlikely it is to lead anywhere here; the smallest is tried first.
     pub rank: u8,
+    /// Whether the first value asks openly for what the second gets at by another way.
+    pub openly_first: bool,
 }
 
 impl Payload {
     fn one(way: &str, aim: Aim, value: String, rank: u8) -> Payload {
-        Payload { way: way.to_owned(), aim, values: vec![value], rank }
+        Payload::of(way, aim, vec![value], rank)
+    }
+
+    fn of(way: &str, aim: Aim, values: Vec<String>, rank: u8) -> Payload {
+        Payload { way: way.to_owned(), aim, values, rank, openly_first: false }
+    }
+
+    /// Behind the same, asked for openly: where that has the effect too, there is nothing to get around.
+    fn behind(openly: String, way: &str, aim: Aim, value: String, rank: u8) -> Payload {
+        Payload { openly_first: true, ..Payload::of(way, aim, vec![openly, value], rank) }
     }
 }
 
@@ -83,6 +96,57 @@ pub fn commands(place: &Place, known: &Known, ground: &Ground) -> Vec<Payload> {
     written.into_iter().map(|(way, text)| Payload::one(way, aim(), text, rank)).collect()
 }
 
+/// What gets around a list of commands that a tool takes or refuses: each behind the plain name of the program, which
+/// must not run.
+pub fn refused_commands(place: &Place, ground: &Ground) -> Vec<Payload> {
+    if place.purpose != Purpose::Program {
+        return Vec::new();
+    }
+    let (allowed, program) = (short(&place.value), &ground.program);
+    let first = allowed.split_whitespace().next().unwrap_or("ls");
+    let ours = [
+        ("a program by its whole path", format!("/usr/bin/{program}")),
+        ("a program behind one that runs others", format!("env {program}")),
+        ("a program behind an allowed one", format!("{allowed}; {program}")),
+        ("a program behind an allowed one that succeeds", format!("{allowed} && {program}")),
+        ("a program that reads from an allowed one", format!("{allowed} | {program}")),
+        ("a program within an allowed command", format!("{first} $({program})")),
+        ("a program in backticks within an allowed command", format!("{first} `{program}`")),
+        ("a program on a line of its own", format!("{allowed}\n{program}")),
+        (
+            "an option that runs a program for what is found",
+            format!("find . -maxdepth 0 -exec {program} {{}} +"),
+        ),
+        ("a setting that runs a program", format!("git -c alias.x=!{program} x")),
+        ("a program behind one that limits its time", format!("timeout 5 {program}")),
+        ("a script that runs a program", format!("awk 'BEGIN {{ system(\"{program}\") }}'")),
+    ];
+    let ours = ours.into_iter().map(|(way, text)| {
+        Payload::behind(program.clone(), way, Aim::Execute { program: program.clone() }, text, 0)
+    });
+    ours.chain(BLOCKED.iter().flat_map(|program| blocked(program, allowed))).collect()
+}
+
+/// Programs that lists of what is forbidden have, asked for nothing but their version.
+const BLOCKED: [&str; 3] = ["rm", "dd", "chmod"];
+
+fn blocked(program: &str, allowed: &str) -> Vec<Payload> {
+    let written = [
+        ("a forbidden program by its whole path", format!("/bin/{program} --version")),
+        ("a forbidden program behind one that runs others", format!("env {program} --version")),
+        (
+            "a forbidden program with quotes in its name",
+            format!("{}''{} --version", &program[..1], &program[1..]),
+        ),
+        ("a forbidden program with a backslash", format!("\\{program} --version")),
+        ("a forbidden program behind another", format!("{allowed}; {program} --version")),
+        ("a forbidden program within a shell", format!("sh -c '{program} --version'")),
+    ];
+    let aim = || Aim::Execute { program: program.to_owned() };
+    let openly = || format!("{program} --version");
+    written.into_iter().map(|(way, text)| Payload::behind(openly(), way, aim(), text, 1)).collect()
+}
+
 /// A value that looks like an option.
 pub fn options(place: &Place, known: &Known, ground: &Ground) -> Vec<Payload> {
     if place.purpose == Purpose::Program {
@@ -93,10 +157,13 @@ pub fn options(place: &Place, known: &Known, ground: &Ground) -> Vec<Payload> {
     let rank = reaches_programs(place, known);
     let output = format!("--output={}", file.display());
     let lone = format!("--{program}=");
+    // Who takes letters, digits and hyphens only often forgets which of them must not come first.
+    let plain = format!("-{program}");
     let aim = |option: &str| Aim::Pass { option: option.to_owned(), file: file.clone() };
     vec![
         Payload::one("an option", aim(&lone), lone.clone(), rank),
         Payload::one("an option that makes a file", aim(&output), output.clone(), rank),
+        Payload::one("an option of letters alone", aim(&plain), plain.clone(), rank),
         Payload::one(
             "a value with a space and an option",
             aim(&lone),
@@ -115,10 +182,14 @@ fn reaches_programs(place: &Place, known: &Known) -> u8 {
 
 /// Every way of one sort out of every scope, those first that lead to what the place is for. `about` is what the schema
 /// says of it.
-pub fn escapes(place: &Place, ground: &Ground, wanted: Escape, about: &str) -> Vec<Payload> {
+pub fn escapes(place: &Place, ground: &Ground, wanted: Escape, about: &str, job: Job) -> Vec<Payload> {
     let rank = match place.purpose {
         Purpose::Directory | Purpose::File => 0,
+        // What something is called by often becomes the name of a file.
+        Purpose::Unknown if job.writes => 0,
         Purpose::Unknown | Purpose::Address => 1,
+        Purpose::Pattern if job.lists => 1,
+        Purpose::Prose if job.writes && is_short(&place.value) => 1,
         _ => 3,
     };
     let is_wanted = |aim: &Aim| matches!(aim, Aim::Reach { escape, .. } if *escape == wanted);
@@ -128,26 +199,38 @@ pub fn escapes(place: &Place, ground: &Ground, wanted: Escape, about: &str) -> V
         let unfit = match (place.purpose, &way.to) {
             (Purpose::Directory, To::Directory) => 0,
             (_, to) if mentions(about, to) => 0,
+            (_, To::New(_)) if job.writes => u8::from(mentioned),
+            (_, To::Directory) if job.lists => 0,
+            (Purpose::Pattern, To::Pattern) => 0,
             (_, To::File(ending)) if ending == PLAIN => u8::from(mentioned),
-            (_, To::New) => 1,
+            (_, To::New(ending)) if ending == PLAIN => 1,
             (_, To::Directory) => 2,
-            (_, To::File(_)) => 3,
+            (_, To::File(_) | To::New(_) | To::Pattern) => 3,
         };
         unfit + 2 * u8::from(way.disguised)
     });
-    ways.into_iter().map(|way| Payload::one(way.about, way.aim.clone(), way.value.clone(), rank)).collect()
+    let payload = |way: &Way| match &way.openly {
+        Some(openly) => Payload::behind(openly.clone(), way.about, way.aim.clone(), way.value.clone(), rank),
+        None => Payload::one(way.about, way.aim.clone(), way.value.clone(), rank),
+    };
+    ways.into_iter().map(payload).collect()
 }
 
 fn mentions(about: &str, to: &To) -> bool {
-    matches!(to, To::File(ending) if about.contains(&format!(".{ending}")))
+    matches!(to, To::File(ending) | To::New(ending) if about.contains(&format!(".{ending}")))
+}
+
+/// Titles are short, and texts are not.
+fn is_short(value: &str) -> bool {
+    value.len() <= MAX_VALUE && !value.contains('\n')
 }
 
 /// Addresses that nobody outside could reach, written in all the ways that are read.
-pub fn requests(place: &Place, tool_fetches: bool, ground: &Ground) -> Vec<Payload> {
+pub fn requests(place: &Place, job: Job, ground: &Ground) -> Vec<Payload> {
     let rank = match place.purpose {
         Purpose::Address => 0,
-        Purpose::Unknown => 2,
-        _ => 3,
+        Purpose::Unknown => 2 - u8::from(job.fetches),
+        _ => 3 - u8::from(job.fetches),
     };
     let port = ground.port;
     let loopback = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
@@ -176,11 +259,27 @@ pub fn requests(place: &Place, tool_fetches: bool, ground: &Ground) -> Vec<Paylo
         ("a loopback address as one number", format!("http://2130706433:{port}/"), here.clone()),
         ("a short loopback address", format!("http://127.1:{port}/"), here.clone()),
         ("the address of any interface", format!("http://0.0.0.0:{port}/"), here.clone()),
+        // The network of the sandbox sends whoever asks for this on to the address in it.
+        (
+            "an address outside that leads to a loopback address",
+            format!("http://www.example.com{REDIRECT}127.0.0.1:{port}"),
+            here.clone(),
+        ),
         ("a loopback address without a scheme", format!("127.0.0.1:{port}"), here),
     ];
-    let meant = tool_fetches || place.purpose == Purpose::Address;
+    let meant = job.fetches || place.purpose == Purpose::Address;
     let aim = |addresses| Aim::Connect { addresses, meant };
     written.into_iter().map(|(way, text, addresses)| Payload::one(way, aim(addresses), text, rank)).collect()
+}
+
+/// An address whose scheme nobody knows: whatever opens it was chosen by the caller.
+pub fn schemes(place: &Place, ground: &Ground) -> Vec<Payload> {
+    if place.purpose != Purpose::Address {
+        return Vec::new();
+    }
+    let address = format!("{}://open", ground.program);
+    let aim = Aim::Hand { address: address.clone() };
+    vec![Payload::one("an address with a scheme of its own", aim, address, 1)]
 }
 
 /// Statements that change what a tool that only reads must leave alone. Behind those that make a table comes the question
@@ -192,6 +291,10 @@ pub fn statements(tool: &str, place: &Place, ground: &Ground, known: &[PathBuf])
         ("a statement that writes", "", ""),
         ("a second statement", "SELECT 1; ", ";"),
         ("an end of the transaction, and a statement", "COMMIT; ", ";"),
+        ("a question, an end of the transaction, and a statement", "SELECT 1; COMMIT; ", ";"),
+        ("a transaction that is given up, and a statement", "ROLLBACK; ", ";"),
+        ("a setting that allows to write, and a statement", "PRAGMA query_only = OFF; ", ";"),
+        ("a transaction that may write, and a statement", "COMMIT; BEGIN; ", "; COMMIT;"),
         ("a comment before a statement", "/* SELECT */ ", ""),
         ("a common table expression", "WITH x AS (SELECT 1) ", ""),
         ("a quote and a statement", &format!("{value}'; "), "; --"),
@@ -204,7 +307,7 @@ pub fn statements(tool: &str, place: &Place, ground: &Ground, known: &[PathBuf])
         let create = format!("{before}CREATE TABLE {table} AS SELECT {left} * {FACTOR} AS n{after}");
         let aim = Aim::Change { known: known.to_vec(), shows: Some((left * FACTOR).to_string()) };
         let values = vec![create, format!("SELECT n FROM {table}")];
-        payloads.push(Payload { way: way.to_owned(), aim, values, rank });
+        payloads.push(Payload::of(way, aim, values, rank));
     }
     let aim = Aim::Change { known: known.to_vec(), shows: None };
     payloads.push(Payload::one("a setting that is kept", aim, "PRAGMA user_version = 7717".to_owned(), rank));
@@ -229,8 +332,7 @@ pub fn growths(place: &Place) -> Vec<Payload> {
         ("entities of entities", all(LEVELS, entities)),
         ("aliases of aliases", all(LEVELS, aliases)),
     ];
-    let payload =
-        |(way, values): (&str, Vec<String>)| Payload { way: way.to_owned(), aim: Aim::Grow, values, rank };
+    let payload = |(way, values): (&str, Vec<String>)| Payload::of(way, Aim::Grow, values, rank);
     written.into_iter().map(payload).collect()
 }
 
@@ -241,12 +343,8 @@ pub fn archives(place: &Place, about: &str) -> Vec<Payload> {
     if !speaks {
         return Vec::new();
     }
-    let payload = |way: &str, write: fn(Size) -> String| Payload {
-        way: way.to_owned(),
-        aim: Aim::Inflate,
-        values: SIZES.map(write).to_vec(),
-        rank: 1,
-    };
+    let payload =
+        |way: &str, write: fn(Size) -> String| Payload::of(way, Aim::Inflate, SIZES.map(write).to_vec(), 1);
     vec![
         payload("a packed file that unpacks to much more", archive::gzip),
         payload("an archive that unpacks to much more", archive::zip),

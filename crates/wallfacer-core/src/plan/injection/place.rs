@@ -67,17 +67,7 @@ impl Purpose {
             "project",
         ]) {
             Purpose::Directory
-        } else if is(&[
-            "path",
-            "paths",
-            "file",
-            "files",
-            "filename",
-            "filepath",
-            "source",
-            "destination",
-            "scene",
-        ]) {
+        } else if is(&["path", "paths", "file", "files", "filename", "filepath", "source", "destination"]) {
             Purpose::File
         } else if is(&["sql", "query", "statement"]) {
             Purpose::Statement
@@ -140,8 +130,8 @@ mod tests {
     #[test]
     fn names_tell_what_a_string_is_for() {
         for (name, purpose) in [
-            ("repo_path", Purpose::Directory),
-            ("scriptPath", Purpose::File),
+            ("rootFolder", Purpose::Directory),
+            ("pagePath", Purpose::File),
             ("imageUrl", Purpose::Address),
             ("sql", Purpose::Statement),
             ("empathy", Purpose::Unknown),

@@ -158,10 +158,9 @@ impl Runner {
             if *step == Step::Restart {
                 self.rest().await;
                 // What a server does before it is asked anything is the first thing that it does.
-                if let Some(traced) = self.life().await?.startup.take() {
-                    let started = Taken::unanswered("start", Duration::ZERO);
-                    steps.push(Taken { traced: Some(traced), ..started });
-                }
+                let life = self.life().await?;
+                let (traced, strays) = (life.startup.take(), std::mem::take(&mut life.noise));
+                steps.push(Taken { traced, strays, ..Taken::unanswered("start", Duration::ZERO) });
                 continue;
             }
             let taken = self.life().await?.take(step, patience).await;

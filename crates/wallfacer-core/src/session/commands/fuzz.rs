@@ -67,6 +67,7 @@ pub(super) fn probes(
     };
     let offers = offer_cases(catalogue, server.claims("completions"), options.max_bytes, options.seed);
     let fuzz = Fuzz::new(options, context, selection).with_plan(planner, stored, frames, offers);
+    fuzz.suspect_noise(session.known.noise.as_ref(), options.seed, notebook);
     (fuzz, listing)
 }
 

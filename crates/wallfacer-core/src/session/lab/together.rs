@@ -9,7 +9,7 @@ use super::idle::Crew;
 use super::job::{Pace, Together};
 use super::novelty::kind;
 use super::teaching::{teaching, wants_another_first};
-use crate::judge::{Charge, Context, Judgement, is_complete, leak, weigh};
+use crate::judge::{Charge, Context, Judgement, ended_as_told, is_complete, leak, weigh};
 use crate::learn::Sight;
 use crate::observe::{Answer, observe};
 use crate::plan::{Case, Step, Subject, Teaching};
@@ -48,6 +48,8 @@ pub struct Judged {
     pub case: Option<Case>,
     /// Why the rule of the case says nothing.
     pub unknown: Option<String>,
+    /// What the server lacks in our world to do what it was asked, in words.
+    pub lacking: Option<String>,
     /// What its answer looks like, where that is learned.
     pub sight: Option<Sight>,
     /// What other rules say of the same calls.
@@ -289,6 +291,7 @@ impl Judged {
         let shown = shows && leak(case, recording, &seen, context).is_some();
         let notes =
             shown.then(|| "it shows the server's environment, secrets included, as it says".to_owned());
+        let told = ended_as_told(case, &seen, context);
         let twins = asked.twins.iter();
         let twins = twins.map(|twin| (twin.clone(), weigh(twin, recording, &seen, context))).collect();
         let sight = if asked.learns && !shows { sight(case, &answer, recording) } else { None };
@@ -299,10 +302,11 @@ impl Judged {
             teaching,
             unready,
             kind,
-            notes: notes.into_iter().collect(),
+            notes: notes.into_iter().chain(told).collect(),
             trouble,
             case,
             unknown: judgement.unknown,
+            lacking: judgement.lacking,
             sight,
             twins,
         }

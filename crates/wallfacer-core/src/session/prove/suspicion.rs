@@ -77,7 +77,11 @@ impl Suspicion {
     pub fn shares_servers(&self) -> bool {
         let injection = self.case.intent.injection().filter(|_| !self.alone);
         injection.is_some_and(|injection| match injection.aim {
-            Aim::Execute { .. } | Aim::Pass { .. } | Aim::Reach { .. } | Aim::Connect { .. } => true,
+            Aim::Execute { .. }
+            | Aim::Pass { .. }
+            | Aim::Reach { .. }
+            | Aim::Hand { .. }
+            | Aim::Connect { .. } => true,
             // What is changed stays so, and what is measured is disturbed.
             Aim::Change { .. } | Aim::Grow | Aim::Inflate => false,
         })

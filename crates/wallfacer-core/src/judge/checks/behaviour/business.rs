@@ -57,6 +57,20 @@ const CLIENTS: [Client; 16] = [
     Client { file: "docker.sock", words: &["docker", "container"], programs: &["docker"] },
 ];
 
+/// What is said of what a server does, in small letters.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Said<'a> {
+    /// The description of the tool that is called.
+    pub of_tool: &'a str,
+    /// The descriptions of all tools, and what the server says of itself.
+    pub in_all: &'a str,
+}
+
+/// What proves who somebody is, and is of no use to whoever only looks things up.
+fn is_key(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("id_"))
+}
+
 /// Why a secret may well be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Business {
@@ -69,9 +83,11 @@ pub enum Business {
 }
 
 impl Business {
-    /// `said` is all that the tool and the server say of themselves, in small letters.
-    pub fn of(path: &Path, said: &str, effects: &Effects) -> Option<Business> {
+    /// Keys are the business of nobody who is not described to use them; files of settings, that of any server which
+    /// deals with such things. What something is called says nothing.
+    pub fn of(path: &Path, said: &Said<'_>, effects: &Effects) -> Option<Business> {
         let client = CLIENTS.iter().find(|client| path.ends_with(client.file))?;
+        let said = if is_key(path) { said.of_tool } else { said.in_all };
         let has = |word: &str| said.split(|letter: char| !letter.is_alphanumeric()).any(|each| each == word);
         if let Some(word) =
             client.words.iter().find(|word| has(word) || word.starts_with('.') && said.contains(*word))
@@ -105,14 +121,18 @@ mod tests {
     fn a_client_reads_its_own_file_and_nobody_elses() {
         let none = Effects::default();
         let key = Path::new("/home/u/.ssh/id_rsa");
-        assert_eq!(Business::of(key, "opens an ssh tunnel", &none), Some(Business::Said("ssh".into())));
-        assert_eq!(Business::of(key, "formats notes for a flashy show", &none), None);
-        assert_eq!(Business::of(Path::new("/home/u/.kube/config"), "opens an ssh tunnel", &none), None);
+        let tunnel = Said { of_tool: "opens an ssh tunnel", in_all: "opens an ssh tunnel" };
+        let notes = Said { of_tool: "formats notes for a flashy show", in_all: tunnel.in_all };
+        assert_eq!(Business::of(key, &tunnel, &none), Some(Business::Said("ssh".into())));
+        assert_eq!(Business::of(key, &notes, &none), None, "another tool of the same server");
+        assert!(Business::of(Path::new("/home/u/.ssh/config"), &notes, &none).is_some());
+        assert_eq!(Business::of(Path::new("/home/u/.kube/config"), &tunnel, &none), None);
         let mut ran = Effects::default();
         ran.programs.insert(Executed { file: "/usr/bin/docker".into(), arguments: vec!["docker".into()] });
         let settings = Path::new("/home/u/.docker/config.json");
-        assert_eq!(Business::of(settings, "", &ran), Some(Business::Program("docker".into())));
-        assert_eq!(Business::of(key, "", &ran), None);
+        let nothing = Said::default();
+        assert_eq!(Business::of(settings, &nothing, &ran), Some(Business::Program("docker".into())));
+        assert_eq!(Business::of(key, &nothing, &ran), None);
     }
 
     #[test]

@@ -5,10 +5,9 @@ use super::{declared, deeds, listed};
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
 use crate::judge::context::Context;
-use crate::judge::declared::Closed;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::Observation;
-use crate::plan::Case;
+use crate::plan::{Case, Closed};
 use crate::run::Recording;
 
 pub struct StaysInside;

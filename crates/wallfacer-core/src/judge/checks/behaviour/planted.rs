@@ -1,13 +1,14 @@
 //! The content of what was planted must not come back, nor go out: in a reply, in a notification, or in what is sent to
 //! anyone. Encoded content counts too. A client that shows its login to the host that it is made for leaks nothing.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use wallfacer_process::sink::{Flow, Kind as FlowKind};
 
-use super::business::{Business, is_login};
-use super::declared;
+use super::business::{Business, Said, is_login};
 use super::sent::sent;
+use super::{all_named, declared, is_asked_for, is_met_on_a_walk, said_in_all};
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
@@ -17,6 +18,7 @@ use crate::judge::watched::Watched;
 use crate::observe::{Observation, Whose};
 use crate::plan::{Case, Subject};
 use crate::run::{Recording, Taken};
+use crate::target::Severity;
 
 pub struct KeepsWhatIsPlanted;
 
@@ -28,29 +30,47 @@ impl Check for KeepsWhatIsPlanted {
     /// Secrets in variables are planted too: ours, and the look-alikes of the user's.
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
         let Some(watched) = &context.watched else { return Verdict::Holds };
-        let said = declared(case, context).map_or("", |declared| &declared.said);
-        let said = format!("{said} {}", context.server_said);
+        let in_all = said_in_all(context);
+        let of_tool = declared(case, context).map_or("", |declared| &declared.described);
+        let said = Said { of_tool, in_all: &in_all };
         let found = recording.steps.iter().find_map(|taken| sent_out(case, taken, &said, watched));
-        let found = found.or_else(|| recording.steps.iter().find_map(|taken| came_back(taken, watched)));
-        let written = || Some((watched.tokens.find(&seen.stderr)?, Where::Stderr));
-        let Some((canary, place)) = found.or_else(written) else {
+        let found =
+            found.or_else(|| recording.steps.iter().find_map(|taken| came_back(case, taken, watched)));
+        let written = || shown(watched.tokens.find_all(&seen.stderr), Where::Stderr);
+        let Some((canaries, place)) = found.or_else(written) else {
             let sent = sent(self.name(), case, recording, context);
             return sent.map_or(Verdict::Holds, |charge| Verdict::Broken(Box::new(charge)));
         };
-        let shown = watched.places.shown(canary);
-        let (message, part) = match &place {
-            Where::Out(host) => (format!("what stands in `{shown}` was sent to `{host}`"), "outgoing bytes"),
-            Where::Reply => (format!("what stands in `{shown}` appears in a reply"), "a reply"),
-            Where::Notice => {
-                (format!("what stands in `{shown}` appears in a notification"), "a notification")
-            }
-            Where::Stderr => (format!("what stands in `{shown}` appears on stderr"), "stderr"),
-        };
-        let cause = Cause::rule(self.name(), Some(part));
-        let charge = Charge::new(self.name(), Kind::SecretLeak, cause, message);
-        let host = if let Where::Out(host) = place { host } else { String::new() };
-        Verdict::Broken(Box::new(charge.with("canary", shown).with("host", host)))
+        Verdict::Broken(Box::new(charge(self.name(), case, &canaries, place, watched)))
     }
+}
+
+fn charge(
+    check: &'static str,
+    case: &Case,
+    canaries: &BTreeSet<&Path>,
+    place: Where,
+    watched: &Watched,
+) -> Charge {
+    let secrets = all_named(watched, canaries.iter().copied());
+    let whose = case.tool_name().map(|tool| format!(" of `{tool}`")).unwrap_or_default();
+    let (happened, part) = match &place {
+        Where::Out(host) => (format!("was sent to `{host}`"), "outgoing bytes"),
+        Where::Reply => ("appears in a reply".to_owned(), "a reply"),
+        Where::Notice => ("appears in a notification".to_owned(), "a notification"),
+        Where::Stderr => ("appears on stderr".to_owned(), "stderr"),
+    };
+    let cause = Cause::rule(check, Some(part));
+    let message = format!("what stands in {secrets} {happened}");
+    let mut charge = Charge::new(check, Kind::SecretLeak, cause, message);
+    let paths: Vec<String> = canaries.iter().map(|canary| watched.places.shown(canary)).collect();
+    charge = charge.with("canary", paths.join("\n")).with("shown in", format!("{part}{whose}"));
+    if let Where::Out(host) = place {
+        // What has left the machine is gone for good.
+        charge.severity = Some(Severity::Critical);
+        charge = charge.with("host", host);
+    }
+    charge
 }
 
 /// Where a secret turned up.
@@ -61,30 +81,53 @@ enum Where {
     Stderr,
 }
 
-fn sent_out<'a>(case: &Case, taken: &Taken, said: &str, watched: &'a Watched) -> Option<(&'a Path, Where)> {
+type Shown<'a> = (BTreeSet<&'a Path>, Where);
+
+fn shown<'a>(canaries: BTreeSet<&'a Path>, place: Where) -> Option<Shown<'a>> {
+    (!canaries.is_empty()).then_some((canaries, place))
+}
+
+fn sent_out<'a>(case: &Case, taken: &Taken, said: &Said<'_>, watched: &'a Watched) -> Option<Shown<'a>> {
     let traced = taken.traced.as_ref()?;
     let of_server = case.subject == Subject::Server;
-    let mut ours =
-        traced.flows.iter().filter(|flow| of_server || flow.call.is_some() && flow.call == traced.call);
+    let mut ours = traced
+        .flows
+        .iter()
+        .filter(|flow| of_server || flow.call.is_some() && flow.call == traced.call)
+        .peekable();
+    ours.peek()?;
+    let whose = if of_server { Whose::Background } else { Whose::Call };
+    let effects = watched.effects(taken, whose).unwrap_or_default();
+    let read: BTreeSet<&Path> = effects.secrets().map(|touch| touch.path.as_path()).collect();
     ours.find_map(|flow| {
-        let asked = match &flow.kind {
-            FlowKind::Dns { question, .. } => watched.tokens.find(question.as_bytes()),
-            FlowKind::Tcp | FlowKind::Udp => None,
-        };
-        let path = flow.http.as_ref().and_then(|request| watched.tokens.find(request.path.as_bytes()));
-        let canary = watched.tokens.find(&flow.sent.first).or(asked).or(path)?;
-        let login = flow.name.as_ref().is_some_and(|name| is_login(canary, name));
-        let whose = if of_server { Whose::Background } else { Whose::Call };
-        let effects = watched.effects(taken, whose).filter(|_| login);
-        let logs_in = effects.is_some_and(|effects| Business::of(canary, said, &effects).is_some());
-        (!logs_in).then(|| (canary, Where::Out(host(flow))))
+        let mut texts: Vec<&[u8]> = vec![&flow.sent.first];
+        if let FlowKind::Dns { question, .. } = &flow.kind {
+            texts.push(question.as_bytes());
+        }
+        texts.extend(flow.http.iter().map(|request| request.path.as_bytes()));
+        let mut canaries: BTreeSet<&Path> =
+            texts.iter().flat_map(|text| watched.tokens.find_all(text)).collect();
+        // A part of what was just read is enough to know it by.
+        canaries.extend(texts.iter().flat_map(|text| watched.tokens.parts_of(text, &read)));
+        canaries.retain(|canary| {
+            let login = flow.name.as_ref().is_some_and(|name| is_login(canary, name));
+            !(login && Business::of(canary, said, &effects).is_some())
+        });
+        shown(canaries, Where::Out(host(flow)))
     })
 }
 
-fn came_back<'a>(taken: &Taken, watched: &'a Watched) -> Option<(&'a Path, Where)> {
-    let said = reply::message(taken).and_then(|message| watched.tokens.find(&message.bytes));
-    let noticed = || taken.notices.iter().find_map(|notice| watched.tokens.find(notice));
-    said.map(|canary| (canary, Where::Reply)).or_else(|| Some((noticed()?, Where::Notice)))
+/// What a call was given by name, or what lay on its way through a directory, it may show.
+fn came_back<'a>(case: &Case, taken: &Taken, watched: &'a Watched) -> Option<Shown<'a>> {
+    let effects = watched.effects(taken, Whose::Call).unwrap_or_default();
+    let unasked = |found: BTreeSet<&'a Path>| -> BTreeSet<&'a Path> {
+        let asked = |path: &Path| is_asked_for(case, path, watched) || is_met_on_a_walk(path, &effects);
+        found.into_iter().filter(|path| !asked(path)).collect()
+    };
+    let said =
+        reply::message(taken).map(|message| watched.tokens.find_all(&message.bytes)).unwrap_or_default();
+    let noticed = || taken.notices.iter().flat_map(|notice| watched.tokens.find_all(notice)).collect();
+    shown(unasked(said), Where::Reply).or_else(|| shown(unasked(noticed()), Where::Notice))
 }
 
 pub(super) fn host(flow: &Flow) -> String {

@@ -1,17 +1,15 @@
 //! Nobody asked the server for a secret of the user: to open a planted one, or a file that holds power over the machine,
 //! is beyond anything that was declared. Clients that read the file made for them are told as observations.
 
-use std::path::Path;
-
-use super::business::Business;
-use super::{declared, deeds, named, with_files};
+use super::business::{Business, Said};
+use super::{all_named, declared, deeds, is_asked_for, is_met_on_a_walk, said_in_all, with_files};
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::judge::watched::Watched;
 use crate::observe::{Effects, Observation, Place, Touch};
-use crate::plan::{Case, Step};
+use crate::plan::{Case, Subject};
 use crate::run::Recording;
 
 pub struct LeavesSecretsAlone;
@@ -23,8 +21,9 @@ impl Check for LeavesSecretsAlone {
 
     fn judge(&self, case: &Case, recording: &Recording, _: &Observation, context: &Context) -> Verdict {
         let Some((watched, deeds)) = deeds(case, recording, context) else { return Verdict::Holds };
-        let said = declared(case, context).map_or("", |declared| &declared.said);
-        let said = format!("{said} {}", context.server_said);
+        let in_all = said_in_all(context);
+        let of_tool = declared(case, context).map_or("", |declared| &declared.described);
+        let said = Said { of_tool, in_all: &in_all };
         let mut touched: Vec<&Touch> = Vec::new();
         for (_, effects) in &deeds {
             touched.extend(uncalled_for(case, effects, &said, watched));
@@ -41,7 +40,10 @@ impl Check for LeavesSecretsAlone {
             }
             None => "the server opened, by itself,",
         };
-        let message = format!("{when} {}, which nobody asked for", named(watched, touched.iter().copied()));
+        let message = format!(
+            "{when} {}, which nobody asked for",
+            all_named(watched, touched.iter().map(|touch| touch.path.as_path()))
+        );
         let cause = Cause::rule(self.name(), None);
         let charge = Charge::new(self.name(), Kind::UndeclaredBehaviour, cause, message);
         Verdict::Broken(Box::new(with_files(charge, touched)))
@@ -52,31 +54,27 @@ impl Check for LeavesSecretsAlone {
 fn uncalled_for<'a>(
     case: &'a Case,
     effects: &'a Effects,
-    said: &'a str,
+    said: &'a Said<'_>,
     watched: &'a Watched,
 ) -> impl Iterator<Item = &'a Touch> {
     effects.secrets().filter(move |touch| {
-        !is_asked_for(case, &touch.path)
+        !is_asked_for(case, &touch.path, watched)
             && Business::of(&touch.path, said, effects).is_none()
-            && !is_of_the_project(touch, watched)
+            && !is_met_on_a_walk(&touch.path, effects)
+            && !is_of_the_project(case, touch, watched)
     })
 }
 
-/// The names of the last two parts of a path, as a call may write them.
-fn is_asked_for(case: &Case, path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    case.steps.iter().any(|step| match step {
-        Step::Call { params, .. } | Step::Many { params, .. } => {
-            serde_json::to_string(params).is_ok_and(|sent| !name.is_empty() && sent.contains(&name))
-        }
-        _ => false,
-    })
-}
-
-/// Settings are looked for from the working directory upwards; where that leads through home, its `.env` is met.
-fn is_of_the_project(touch: &Touch, watched: &Watched) -> bool {
+/// Settings are looked for at the start, where the server is started and from there upwards; where that leads through
+/// home, its `.env` is met. What was read then may be read again.
+fn is_of_the_project(case: &Case, touch: &Touch, watched: &Watched) -> bool {
     let places = &watched.places;
+    let upwards = places.working_directory.starts_with(touch.path.parent().unwrap_or(&touch.path));
+    let starts = case.subject == Subject::Server;
     touch.place == Place::Canary
         && touch.path.ends_with(".env")
-        && places.working_directory.starts_with(&places.home)
+        && upwards
+        && (starts
+            || watched.noise.was_read_before_all(&touch.path)
+            || touch.path.parent() == Some(&places.home))
 }

@@ -31,7 +31,13 @@ fn connect(address: &str, transport: Transport) -> Event {
 }
 
 fn case(value: &str, aim: Aim) -> Case {
-    let injection = Injection { at: "/path".to_owned(), way: "a way".to_owned(), aim, offline: false };
+    let injection = Injection {
+        at: "/path".to_owned(),
+        way: "a way".to_owned(),
+        aim,
+        offline: false,
+        openly_first: false,
+    };
     Case::tool("t", json!({ "path": value }), Intent::Injection(Box::new(injection)), 1)
 }
 
@@ -140,4 +146,65 @@ fn a_change_counts_unless_it_comes_with_every_call_or_is_a_journal() {
     assert!(!changed("/d/root/cache", Effect::Modified));
     assert!(!changed("/d/root/data.db-wal", Effect::Modified));
     assert!(!changed("/d/root/data.db", Effect::Touched));
+}
+
+/// What two calls did, one after another.
+fn verdict_of_two(case: &Case, [first, second]: [Vec<Event>; 2]) -> bool {
+    let taken = |events| {
+        let traced = Some(Traced { call: Some(1), events, ..Traced::default() });
+        Taken { traced, ..Taken::unanswered("tools/call", Duration::ZERO) }
+    };
+    let recording = Recording { steps: vec![taken(first), taken(second)], stderr: None };
+    let seen = crate::observe::observe(&recording);
+    matches!(NoInjection.judge(case, &recording, &seen, &Context::default()), Verdict::Broken(_))
+}
+
+#[test]
+fn what_is_had_openly_is_not_got_around() {
+    let mut case = case("env wf9", Aim::Execute { program: "wf9".to_owned() });
+    if let Intent::Injection(injection) = &mut case.intent {
+        injection.openly_first = true;
+    }
+    let ran = || vec![execute(&["/usr/bin/env", "wf9"]), execute(&["/usr/bin/wf9"])];
+    assert!(verdict_of_two(&case, [vec![], ran()]));
+    assert!(!verdict_of_two(&case, [ran(), ran()]), "it is allowed");
+    assert!(!verdict_of_two(&case, [ran(), vec![]]));
+}
+
+#[test]
+fn a_new_file_counts_with_an_ending_of_the_servers_own_and_as_a_directory() {
+    let create = Access { write: true, create: true, ..Access::default() };
+    let made = |path: &str| event(Deed::Open { location: found(path), access: create });
+    let named = case("../wf1", reach(true));
+    for path in ["/d/wf1.md", "/d/wf1/note.md", "/d/wf1.txt.md"] {
+        assert!(is_broken(&named, vec![made(path)]), "{path}");
+    }
+    assert!(is_broken(&named, vec![event(Deed::MakeDirectory { location: found("/d/wf1-album") })]));
+    for path in ["/d/root/wf1.md", "/d/wf12.md", "/var/wf1.md"] {
+        assert!(!is_broken(&named, vec![made(path)]), "{path}");
+    }
+}
+
+#[test]
+fn who_was_told_of_no_directory_and_writes_anywhere_is_told_so_unless_files_are_its_job() {
+    let create = Access { write: true, create: true, ..Access::default() };
+    let made = || vec![event(Deed::Open { location: found("/d/wf1.png"), access: create })];
+    let named = case("../wf1.png", reach(false));
+    let traced = Traced { call: Some(1), events: made(), ..Traced::default() };
+    let Verdict::Broken(charge) = verdict(&named, Some(traced)) else { panic!("it writes") };
+    assert_eq!(charge.severity, Some(Severity::Low));
+    let about_files = Case { subject: crate::plan::Subject::Tool("write_file".into()), ..named };
+    assert!(!is_broken(&about_files, made()));
+}
+
+#[test]
+fn a_scheme_counts_where_another_program_opens_what_it_names() {
+    let case = case("wf9://open", Aim::Hand { address: "wf9://open".to_owned() });
+    assert!(is_broken(&case, vec![execute(&["/usr/bin/xdg-open", "wf9://open"])]));
+    for words in
+        [&["/usr/bin/git", "clone", "wf9://open"][..], &["/usr/bin/python3.12", "x.py", "wf9://open"]]
+    {
+        assert!(!is_broken(&case, vec![execute(words)]), "{words:?}");
+    }
+    assert!(!is_broken(&case, vec![execute(&["/usr/bin/echo", "see wf9://open"])]));
 }

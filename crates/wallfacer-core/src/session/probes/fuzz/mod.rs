@@ -10,12 +10,12 @@ use super::notebook::Seen;
 use super::{Notebook, Probe};
 use crate::catalogue::Catalogue;
 use crate::event::{Event, Listener};
-use crate::judge::Context;
+use crate::judge::{Charge, Context};
 use crate::learn::Answers;
 use crate::observe::Answer;
 use crate::plan::{Case, Input, Options, Planner, Step, Subject, Teaching};
 use crate::session::agenda::Selection;
-use crate::session::lab::{Asked, Done, Job, Judged, Pace, Part, Together, Tried, Work, World};
+use crate::session::lab::{Asked, Done, Job, Judged, Pace, Part, Together, Tried, Work, World, start_case};
 use crate::session::options::{Feedback, FuzzOptions};
 use crate::session::prove::{Interest, Outcome};
 use crate::summary::NotTested;
@@ -49,6 +49,8 @@ pub struct Fuzz {
     /// The first valid call of each tool that succeeded.
     good: BTreeMap<String, Case>,
     slow: BTreeSet<Subject>,
+    /// What tools lack in our world, in words.
+    lacking: BTreeMap<String, String>,
     /// What the answers of each tool have in common, where that is wanted.
     answers: Option<BTreeMap<String, Answers>>,
     wants_growth: bool,
@@ -72,11 +74,19 @@ impl Fuzz {
             selection,
             good: BTreeMap::new(),
             slow: BTreeSet::new(),
+            lacking: BTreeMap::new(),
             answers: None,
             wants_growth: options.iterations >= GROWTH_ITERATIONS,
             tells_success: true,
             rulings: BTreeMap::new(),
             calls: 0,
+        }
+    }
+
+    /// What the server wrote before it was asked for anything is to be proven.
+    pub fn suspect_noise(&self, noise: Option<&Charge>, seed: u64, notebook: &mut Notebook) {
+        if let Some(charge) = noise {
+            notebook.suspect(&self.seen, &start_case(seed), charge.clone(), Vec::new());
         }
     }
 
@@ -342,6 +352,9 @@ impl Fuzz {
                 planner.learn(case, judged.teaching);
             }
         }
+        if let (Some(why), Some(tool)) = (judged.lacking, case.subject.tool().filter(|_| valid)) {
+            self.lacking.entry(tool.to_owned()).or_insert(why);
+        }
         for text in judged.notes {
             notebook.note(case.subject.tool(), text);
         }
@@ -394,6 +407,10 @@ impl Fuzz {
             let why = match good {
                 0 if valid > 0 && tool.is_a_task() => {
                     notebook.not_tested.insert(NotTested::only_as_task(&tool.name));
+                    continue;
+                }
+                0 if valid > 0 && self.lacking.contains_key(&tool.name) => {
+                    notebook.leave_out(&tool.name, &self.lacking[&tool.name]);
                     continue;
                 }
                 0 if valid > 0 => "none of its valid calls succeeded".to_owned(),

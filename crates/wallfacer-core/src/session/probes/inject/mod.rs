@@ -218,13 +218,15 @@ impl Inject {
             return;
         }
         let seen = Seen { world: world(&tried.case), ..self.seen.clone() };
+        let mut charged = false;
         for charge in tried.judgement.charges {
             if seen.interest.wants(&charge) {
+                charged = true;
                 self.met.add(&tried.case);
                 notebook.suspect(&seen, &tried.case, charge, Vec::new());
             }
         }
-        if let Some(text) = reach(&tried.case, &tried.recording) {
+        if let Some(text) = reach(&tried.case, &tried.recording).filter(|_| !charged) {
             self.met.add(&tried.case);
             notebook.note(tried.case.subject.tool(), text);
         }

@@ -15,6 +15,9 @@ pub fn scene(name: &str) -> Option<Scene> {
         "read-only-runs-writer" => {
             list_notes("Lists the notes.", read_only, |_| deeds::shell("echo 1 note > index.txt"))
         }
+        "hides-in-a-log" => {
+            list_notes("Lists the notes.", read_only, |_| deeds::write("notes.log", "1 note\n"))
+        }
         "denies-to-modify" => {
             let about = "Lists the notes; does not modify anything.";
             list_notes(about, json!({}), |_| deeds::write(INDEX, "1 note\n"))

@@ -21,6 +21,7 @@ pub fn scene(name: &str) -> Option<Scene> {
         "writes-beside-its-root" => keep_note(),
         "listens" => list_notes(about, json!({}), |_| deeds::listen("127.0.0.1:4711")),
         "never-works" => return Some(Scene::of(vec![never_works()])),
+        "read-only-with-log" => list_notes(about, read_only, |_| deeds::append("server.log", "listed\n")),
         "client-of-its-file" => list_clusters(),
         "database-opened-for-both" => list_notes(about, read_only, |_| drop(deeds::read_as_database(STORE))),
         "read-only-with-scratch" => list_notes(about, read_only, |_| {

@@ -17,6 +17,7 @@ pub fn begin(part: &Part) {
     match part.flaw.as_str() {
         "reads-secret-at-start" if !part.fixed => drop(deeds::secret(".ssh/id_rsa")),
         "telemetry-at-start" if !part.fixed => deeds::send("telemetry.example", b"started"),
+        "settings-at-start" => drop(deeds::read(".env")),
         // What is removed or moved later must be there before.
         "read-only-removes" | "additive-removes" | "additive-moves" | "database-opened-for-both" => {
             deeds::write(deeds::STORE, "an old note\n");

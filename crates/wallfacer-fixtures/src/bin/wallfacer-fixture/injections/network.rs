@@ -1,6 +1,6 @@
 //! A tool that fetches what it is told.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
@@ -29,17 +29,44 @@ pub fn scene(name: &str) -> Option<Scene> {
             });
             tool.except(|_| true, |call| fetch(call.text("data"), |_| true))
         }
+        "request-after-redirect" => {
+            let fields = json!({"url": {"type": "string"}});
+            let tool = Tool::new("fetch_feed", "Fetches a feed.", fields, &["url"], |call| {
+                follow(call.text("url"), is_outer, is_outer)
+            });
+            tool.except(|_| true, |call| follow(call.text("url"), is_outer, |_| true))
+        }
         _ => return None,
     };
     Some(Scene::around(tool))
 }
 
-fn fetch(address: &str, allowed: fn(&SocketAddr) -> bool) -> Answer {
-    let Some(host) = address.strip_prefix("http://").and_then(|rest| rest.split('/').next()) else {
-        return failed("this is no address");
+/// Fetches an address, and where it is sent on to, the next one.
+fn follow(address: &str, first: fn(&SocketAddr) -> bool, next: fn(&SocketAddr) -> bool) -> Answer {
+    let path = address.splitn(4, '/').nth(3).unwrap_or_default();
+    let page = match resolved(address) {
+        Some(found) if first(&found) => page(&found, path),
+        Some(_) => return failed("this address is not fetched"),
+        None => return failed("there is no such host"),
     };
+    let page = match page {
+        Ok(page) => page,
+        Err(error) => return failed(&error.to_string()),
+    };
+    match page.lines().find_map(|line| line.strip_prefix("Location: ")) {
+        Some(location) => fetch(location.trim(), next),
+        None => said(&page),
+    }
+}
+
+fn resolved(address: &str) -> Option<SocketAddr> {
+    let host = address.strip_prefix("http://")?.split('/').next()?;
     let host = if host.contains(':') { host.to_owned() } else { format!("{host}:80") };
-    match host.to_socket_addrs().ok().and_then(|mut found| found.next()) {
+    host.to_socket_addrs().ok()?.next()
+}
+
+fn fetch(address: &str, allowed: fn(&SocketAddr) -> bool) -> Answer {
+    match resolved(address) {
         Some(address) if allowed(&address) => load(&address),
         Some(_) => failed("this address is not fetched"),
         None => failed("there is no such host"),
@@ -47,13 +74,16 @@ fn fetch(address: &str, allowed: fn(&SocketAddr) -> bool) -> Answer {
 }
 
 fn load(address: &SocketAddr) -> Answer {
+    page(address, "").map_or_else(|error| failed(&error.to_string()), |page| said(&page))
+}
+
+fn page(address: &SocketAddr, path: &str) -> io::Result<String> {
     let mut page = String::new();
-    let loaded = TcpStream::connect_timeout(address, PATIENCE).and_then(|mut stream| {
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.write_all(b"GET / HTTP/1.0\r\n\r\n")?;
-        stream.take(MAX_PAGE).read_to_string(&mut page)
-    });
-    loaded.map_or_else(|error| failed(&error.to_string()), |_| said(&page))
+    let mut stream = TcpStream::connect_timeout(address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(format!("GET /{path} HTTP/1.0\r\n\r\n").as_bytes())?;
+    stream.take(MAX_PAGE).read_to_string(&mut page)?;
+    Ok(page)
 }
 
 fn is_outer(address: &SocketAddr) -> bool {

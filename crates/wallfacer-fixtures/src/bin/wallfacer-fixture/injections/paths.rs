@@ -43,9 +43,86 @@ pub fn scene(name: &str) -> Option<Scene> {
             })
             .except(|_| true, |call| write(&root().join(call.text("path")), call))
         }
+        "directory-listed-outside" => {
+            let arguments = json!({"shelf": {"type": "string"}});
+            Tool::new("show_shelf", "Lists what is on a shelf.", arguments, &["shelf"], |call| {
+                list_if(&root().join(call.text("shelf")), |path| path.starts_with(root()))
+            })
+            .except(|_| true, |call| list_if(&root().join(call.text("shelf")), |_| true))
+        }
+        "file-named-by-title" => {
+            let arguments = json!({"title": {"type": "string"}, "text": {"type": "string"}});
+            Tool::new("save_note", "Keeps a note.", arguments, &["title", "text"], |call| {
+                write(&root().join(format!("{}.md", slug(call.text("title")))), call)
+            })
+            .except(|_| true, |call| write(&root().join(format!("{}.md", call.text("title"))), call))
+        }
+        "folder-made-outside" => {
+            let arguments = json!({"label": {"type": "string"}});
+            Tool::new("create_album", "Begins an album.", arguments, &["label"], |call| {
+                make(&root().join(slug(call.text("label"))))
+            })
+            .except(|_| true, |call| make(&root().join(call.text("label"))))
+        }
+        "steps-out-of-its-own" => {
+            let arguments = json!({"topic": {"type": "string"}});
+            Tool::new("show_guide", "Shows the guide to a topic.", arguments, &["topic"], |call| {
+                let own = own(call.text("topic"));
+                let steps = own.components().any(|part| part == Component::ParentDir);
+                if steps { failed("there is no such guide") } else { show(&own) }
+            })
+            .except(|_| true, |call| show(&own(call.text("topic"))))
+        }
+        "file-made-anywhere" => {
+            let arguments = json!({"target": {"type": "string"}, "text": {"type": "string"}});
+            Tool::new("save_shot", "Saves a picture.", arguments, &["target"], |call| {
+                let name = Path::new(call.text("target"));
+                let plain = name.components().all(|part| matches!(part, Component::Normal(_)));
+                if plain && name.components().count() == 1 { write(name, call) } else { failed("outside") }
+            })
+            .except(|_| true, |call| write(Path::new(call.text("target")), call))
+        }
+        "place-is-chosen" => {
+            let arguments = json!({"folder": {"type": "string"}});
+            let chosen = |call: &Call| list_if(&root().join(call.text("folder")), |_| true);
+            Tool::new("set_workspace", "Chooses where to work.", arguments, &["folder"], chosen)
+        }
         _ => return None,
     };
     Some(Scene::around(tool))
+}
+
+/// A name within the directory where it was started, whatever it begins with.
+fn own(topic: &str) -> PathBuf {
+    Path::new("./guides").join(topic.trim_start_matches('/'))
+}
+
+fn show(path: &Path) -> Answer {
+    // The directory of the guides need not be there for a path through it to lead somewhere.
+    let path = std::env::current_dir().map(|current| flat(&current.join(path))).unwrap_or_default();
+    if path.is_dir() { list_if(&path, |_| true) } else { read(&path) }
+}
+
+fn list_if(path: &Path, allowed: impl Fn(&Path) -> bool) -> Answer {
+    let Ok(real) = path.canonicalize() else { return failed("there is no such shelf") };
+    if !allowed(&real) {
+        return failed("outside");
+    }
+    let names = fs::read_dir(real).map(|entries| {
+        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.collect::<Vec<_>>().join("\n")
+    });
+    names.map_or_else(|error| failed(&error.to_string()), |names| said(&names))
+}
+
+fn make(path: &Path) -> Answer {
+    fs::create_dir_all(path).map_or_else(|error| failed(&error.to_string()), |()| said("made"))
+}
+
+/// Letters and digits of a name, for a file.
+fn slug(name: &str) -> String {
+    let slug: String = name.chars().filter(|letter| letter.is_ascii_alphanumeric()).take(60).collect();
+    if slug.is_empty() { "untitled".to_owned() } else { slug }
 }
 
 /// A correct reader: what a path leads to in the end must lie below the root.

@@ -38,9 +38,72 @@ pub fn scene(name: &str) -> Option<Scene> {
             run(Command::new("printf").args(["--", call.text("entry")]))
         })
         .except(|_| true, |call| run(Command::new("printf").arg(call.text("entry")))),
+        "option-of-letters" => {
+            text_tool("show_host", "Tells the name of a host.", "host", |call| match call.text("host") {
+                host if is_plain(host) && !host.starts_with('-') => run(Command::new("echo").arg(host)),
+                _ => failed("this is no host"),
+            })
+            .except(
+                |_| true,
+                |call| match call.text("host") {
+                    host if is_plain(host) => run(Command::new("echo").arg(host)),
+                    _ => failed("this is no host"),
+                },
+            )
+        }
+        "scheme-handed-on" => {
+            text_tool("open_link", "Opens a page for the user.", "url", |call| match call.text("url") {
+                url if url.starts_with("https://") => run(Command::new("true").args(["--", url])),
+                _ => failed("only https addresses are opened"),
+            })
+            .except(|_| true, |call| run(Command::new("true").args(["--", call.text("url")])))
+        }
+        "command-behind-an-allowed-one" => {
+            text_tool("run_command", "Runs one of a few commands.", "command", |call| {
+                let line = call.text("command");
+                let plain = line.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == ' ');
+                match line.split_whitespace().next() {
+                    Some("pwd" | "date") if plain => run(Command::new("sh").args(["-c", line])),
+                    _ => failed(ALLOWED),
+                }
+            })
+            .except(
+                |_| true,
+                |call| match call.text("command").split_whitespace().next() {
+                    Some(word) if ["pwd", "date"].contains(&word.trim_end_matches(';')) => {
+                        shell(call.text("command"))
+                    }
+                    _ => failed(ALLOWED),
+                },
+            )
+        }
+        "command-by-another-name" => text_tool("run_command", "Runs a command.", "command", |call| {
+            let words = call.text("command").split(|letter: char| !letter.is_ascii_alphabetic());
+            match words.into_iter().any(|word| BLOCKED.contains(&word))
+                || call.text("command").contains(['\'', '\\'])
+            {
+                true => failed("this command is not allowed"),
+                false => shell(call.text("command")),
+            }
+        })
+        .except(
+            |_| true,
+            |call| match call.text("command").split_whitespace().next() {
+                Some(word) if BLOCKED.contains(&word) => failed("this command is not allowed"),
+                _ => shell(call.text("command")),
+            },
+        ),
         _ => return None,
     };
     Some(Scene::around(tool))
+}
+
+const ALLOWED: &str = "command must be one of: pwd, date";
+const BLOCKED: [&str; 3] = ["rm", "dd", "chmod"];
+
+fn is_plain(host: &str) -> bool {
+    let inner = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-');
+    !host.is_empty() && host.chars().all(inner)
 }
 
 fn text_tool(name: &str, about: &str, argument: &str, answer: fn(&Call) -> Answer) -> Tool {

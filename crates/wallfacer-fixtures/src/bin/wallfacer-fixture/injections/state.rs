@@ -32,6 +32,16 @@ pub fn scene(name: &str) -> Option<Scene> {
             })
             .except(|call| create(call.text("sql")).is_some(), keep)
         }
+        "statement-behind-commit" => {
+            let about = "Runs a SELECT query on the pages.";
+            Tool::new("ask_table", about, arguments, &["sql"], |call| {
+                match call.text("sql").matches(';').count() {
+                    0 if call.text("sql").starts_with("SELECT") => select(call),
+                    _ => failed("one question at a time"),
+                }
+            })
+            .except(|call| call.text("sql").contains(';'), run_all)
+        }
         _ => return None,
     };
     Some(Scene::around(tool))
@@ -46,6 +56,22 @@ fn write(call: &Call) -> Answer {
 fn keep(call: &Call) -> Answer {
     let Some((table, number)) = create(call.text("sql")) else { return failed("this is no statement") };
     TABLES.lock().unwrap_or_else(PoisonError::into_inner).insert(table, number);
+    said("done")
+}
+
+/// Each statement in turn; none may write until one of them ends the transaction.
+fn run_all(call: &Call) -> Answer {
+    let mut may_write = false;
+    for statement in call.text("sql").split(';').map(str::trim) {
+        match (create(statement), statement) {
+            (Some((table, number)), _) if may_write => {
+                TABLES.lock().unwrap_or_else(PoisonError::into_inner).insert(table, number);
+            }
+            (Some(_), _) => return failed("cannot write in a read-only transaction"),
+            (None, "COMMIT") => may_write = true,
+            (None, _) => {}
+        }
+    }
     said("done")
 }
 

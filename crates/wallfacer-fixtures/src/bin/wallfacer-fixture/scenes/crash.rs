@@ -1,7 +1,8 @@
 //! Servers that end because of a call.
 
 use super::death;
-use super::scene::{Scene, Tool, World, count_words, said};
+use super::scene::{Scene, Tool, World, count_words, failed, said};
+use crate::answer::Answer;
 use serde_json::json;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -38,11 +39,27 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "crash-shared-by-three-tools" => three_tools(),
         "crash-on-every-call" => every_call(),
         "shutdown-tool" => shutdown(),
+        "ends-what-it-is-told" => ends_processes(),
         _ => return None,
     })
 }
 
 /// What it says it does, so it is no crash.
+/// Zero means all of its own group, as it does for `kill`.
+fn ends_processes() -> Scene {
+    let arguments = json!({"value": {"type": "integer", "minimum": 0, "maximum": 100}});
+    let about = "Terminates the process with this number.";
+    let tool = Tool::new("control", about, arguments, &["value"], |_| failed("there is no such process"));
+    Scene::around(tool.except(
+        |call| call.integer("value") == 0,
+        |_| {
+            let own = std::process::id().to_string();
+            let _ended = std::process::Command::new("kill").args(["-TERM", &own]).status();
+            Answer::Never
+        },
+    ))
+}
+
 fn shutdown() -> Scene {
     let about = "Shuts down the server.";
     let tool = Tool::new("control_mode", about, json!({}), &[], |_| said("not while others are connected"));

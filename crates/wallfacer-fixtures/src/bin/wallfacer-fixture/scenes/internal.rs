@@ -1,7 +1,7 @@
 //! Servers that answer an input which they should refuse with a fault of their own.
 
 use super::death::{node_trace, python_trace};
-use super::scene::{Scene, Tool, failed, refused, said};
+use super::scene::{Call, Scene, Tool, count_words, failed, refused, said};
 use crate::answer::Answer;
 use crate::message::Failure;
 use serde_json::json;
@@ -14,6 +14,12 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "internal-error-on-one-value" => one_value(),
         "python-trace-in-result" => python_trace_in_result(),
         "node-trace-in-error" => node_trace_in_error(),
+        "refuses-by-wrong-code" => wrong_code(),
+        "program-missing" => lacking(|| internal(&node_trace("start", 12, "Error: spawn plotter ENOENT"))),
+        "key-missing" => lacking(|| {
+            failed(&python_trace("call_tool", "price_of", 9, "ValueError: The API key is not set"))
+        }),
+        "page-for-data" => lacking(|| internal("Unexpected token '<', \"<!doctype \"... is not valid JSON")),
         _ => return None,
     })
 }
@@ -30,6 +36,39 @@ fn one_value() -> Scene {
         |call| call.text("item") == "milk",
         |_| Answer::Refusal(Failure::new(INTERNAL_ERROR, "unexpected condition")),
     ))
+}
+
+fn internal(text: &str) -> Answer {
+    Answer::Refusal(Failure::new(INTERNAL_ERROR, text))
+}
+
+/// Refuses one value in each of three tools; the correct twin with the code that is meant for it.
+fn wrong_code() -> Scene {
+    let arguments = || json!({"item": {"type": "string", "enum": ["tea", "coffee", "milk"]}});
+    let tool = |name: &str| {
+        Tool::new(name, "Tells something of an item.", arguments(), &["item"], |call| {
+            match call.text("item") {
+                "milk" => refused("there is no milk"),
+                _ => said("two coins"),
+            }
+        })
+    };
+    let is_milk: fn(&Call) -> bool = |call| call.text("item") == "milk";
+    let list = "[{\"code\": \"invalid_type\", \"expected\": \"object\", \"path\": [\"item\"]}]";
+    Scene::of(vec![
+        tool("price_of").except(is_milk, move |_| internal(list)),
+        tool("describe_item").except(is_milk, |_| internal("syntax error at or near \"milk\"")),
+        count_words(),
+        tool("sort_item").except(is_milk, |_| internal("this item is blocked by security policy")),
+    ])
+}
+
+/// Fails on every call, for want of something outside.
+fn lacking(answer: fn() -> Answer) -> Scene {
+    let arguments = json!({"item": {"type": "string", "minLength": 1, "maxLength": 40}});
+    let tool =
+        Tool::new("price_of", "Tells what something costs.", arguments, &["item"], |_| said("two coins"));
+    Scene::around(tool.except(|_| true, move |_| answer()))
 }
 
 fn python_trace_in_result() -> Scene {

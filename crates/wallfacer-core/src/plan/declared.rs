@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::guard::words;
 use crate::catalogue::Tool;
 
 /// What a tool says of its effects, and in which words.
@@ -11,6 +12,8 @@ use crate::catalogue::Tool;
 pub struct Declared {
     /// It changes nothing.
     pub read_only: Option<String>,
+    /// It answers questions put to a database, and takes no other statements.
+    pub only_asks: Option<String>,
     /// It reaches for nothing outside.
     pub closed: Option<Closed>,
     /// The same call a second time changes nothing more.
@@ -19,8 +22,12 @@ pub struct Declared {
     pub additive: Option<String>,
     /// It ends the server.
     pub ends_server: bool,
+    /// Its job is to end processes that it is told of.
+    pub ends_processes: bool,
     /// All that it says of itself, in small letters.
     pub said: String,
+    /// The same without its name and title, which say nothing of what it does.
+    pub described: String,
 }
 
 /// Why a tool should not be seen to connect.
@@ -48,8 +55,11 @@ impl Declared {
             idempotent: hint(hints.idempotent_hint, true, "idempotentHint").filter(|_| read_only.is_none()),
             additive: hint(hints.destructive_hint, false, "destructiveHint").filter(|_| read_only.is_none()),
             read_only: read_only.or_else(|| denied(&NO_CHANGE, description)),
+            only_asks: only_asks(description),
+            ends_processes: ends_processes(tool),
             closed: denial.or(closed),
             ends_server: ENDS_SERVER.is_match(description) || ENDING.contains(&tool.name.as_str()),
+            described: description.to_lowercase(),
             said: said.into_iter().flatten().collect::<Vec<_>>().join(" ").to_lowercase(),
         }
     }
@@ -70,11 +80,58 @@ static ENDS_SERVER: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// By its name or the first word of its description a tool that ends something, and by any word something that runs.
+fn ends_processes(tool: &Tool) -> bool {
+    const ENDS: [&str; 14] = [
+        "cancel",
+        "close",
+        "end",
+        "ends",
+        "kill",
+        "kills",
+        "quit",
+        "quits",
+        "signal",
+        "signals",
+        "stop",
+        "stops",
+        "terminate",
+        "terminates",
+    ];
+    const RUNNING: [&str; 9] =
+        ["app", "application", "job", "pid", "process", "processes", "program", "session", "task"];
+    let (named, described) = (words(&tool.name), words(tool.description.as_deref().unwrap_or_default()));
+    let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
+    let ends = named.iter().chain(described.first()).any(|word| is(word, &ENDS));
+    ends && named.iter().chain(&described).any(|word| is(word, &RUNNING))
+}
+
 static NO_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?:does not|doesn't|never|will not|won't) (?:modify|modifies|change|changes|write|writes|alter|alters|touch|touches) (?:any|anything|files?\b|data\b|(?:the|your) (?:files?|disk|file system|filesystem|system|state|data|database|repository|project)\b)|without modifying (?:any|anything|files?\b|(?:the|your) (?:files?|system|state|data))|(?:no|without|free of) (?:any )?side[- ]effects|makes no changes|^read[- ]only\b",
     )
 });
+
+/// Statements that only read, as tools say that they take no others.
+static QUESTIONS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\bread[- ]only (?:\w+ )?(?:quer(?:y|ies)|questions?|statements?|sql|transactions?|access|mode|connection)\b|\bonly (?:allows? |accepts? |runs? |executes? )?(?:select|read)\b|\bselect(?:[- ]only)? (?:sql )?(?:quer(?:y|ies)|statements?)\b|\bread quer(?:y|ies)\b",
+    )
+});
+
+/// Whether only questions may be put to it. One that names the others as well may take them, unless it says that it does
+/// not.
+fn only_asks(description: &str) -> Option<String> {
+    static OTHERS: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"\b(?:insert|update|delete|drop|alter|create)\b"));
+    static DENIED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"\b(?:only|no|not|never|cannot|can't|without|except|refuses?|rejects?|blocks?|forbids?|prevents?)\b",
+        )
+    });
+    let found = denied(&QUESTIONS, description)?;
+    (!OTHERS.is_match(description) || DENIED.is_match(description)).then_some(found)
+}
 
 /// Phrases that deny, unless a condition is what they speak of.
 fn denied(phrases: &Regex, description: &str) -> Option<String> {
@@ -158,5 +215,32 @@ mod tests {
         {
             assert_eq!(declared(said, json!({})).read_only, None, "{said}");
         }
+    }
+
+    #[test]
+    fn tools_that_take_questions_only_say_so() {
+        for said in [
+            "Execute a SELECT query on the database",
+            "Runs a read-only SQL query.",
+            "Query the data; only SELECT is allowed, INSERT and DROP are refused.",
+            "Answers a read-only question about the pages.",
+        ] {
+            assert!(declared(said, json!({})).only_asks.is_some(), "{said}");
+        }
+        for said in [
+            "Runs SELECT queries, INSERT and UPDATE statements.",
+            "Makes a file read-only.",
+            "Selects a table.",
+            "Reads a page.",
+        ] {
+            assert_eq!(declared(said, json!({})).only_asks, None, "{said}");
+        }
+    }
+
+    #[test]
+    fn tools_that_end_processes_say_so() {
+        assert!(declared("Terminates a process by its number.", json!({})).ends_processes);
+        assert!(!declared("Lists the processes.", json!({})).ends_processes);
+        assert!(!declared("Ends the paragraph.", json!({})).ends_processes);
     }
 }

@@ -1,0 +1,201 @@
+//! Whom does an error blame, by its own words: what was asked for, the world that we gave the server, or nobody? A
+//! refusal is good behaviour, what the sandbox lacks is no fault of the server, and the rest is.
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
+
+use crate::plan::{Case, places};
+
+/// What of an error is read.
+const MAX_TEXT: usize = 16 << 10;
+/// Shorter texts stand in others by chance.
+const MIN_REPEATED: usize = 3;
+/// What stands for a text that was sent.
+const REPEATED: &str = "…";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// What the world of the server lacks, or what it answered; in words for the report.
+    World(&'static str),
+    /// What was asked for: a refusal, under whatever code.
+    Input,
+    /// Its own output, which it holds against its own schema.
+    Output,
+    /// Nothing that is known: the server got out of hand.
+    Nobody,
+}
+
+/// Whom an error blames that answers this case. What it repeats of what was sent are not its own words.
+pub fn blame_of(text: &str, case: &Case) -> Blame {
+    let sent = case.arguments().map(places).unwrap_or_default();
+    let sent = sent.iter().map(|place| place.value.as_str()).filter(|value| value.len() >= MIN_REPEATED);
+    let own = sent.fold(text.to_owned(), |own, value| own.replace(value, REPEATED));
+    blame(&own)
+}
+
+/// Whom an error blames.
+pub fn blame(text: &str) -> Blame {
+    let text: String = text.chars().take(MAX_TEXT).collect::<String>().to_lowercase();
+    let said = without_frames(&text);
+    if is_about_output(&said) {
+        return Blame::Output;
+    }
+    if let Some(row) = WORLD.matches(&said).into_iter().next() {
+        return Blame::World(LACKS[row].1);
+    }
+    let refuses =
+        INPUT.is_match(&said) && (!CRASHES.is_match(&said) || REFUSALS_BY_LIBRARIES.is_match(&said));
+    if refuses { Blame::Input } else { Blame::Nobody }
+}
+
+/// Whether a server says that its own output is at fault.
+pub fn is_about_output(text: &str) -> bool {
+    static OUTPUT: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            "output validation error|invalid structured content|structured content does not match|does not match its output schema|has an output schema but no structured content|outputschema defined but no structured|failed to validate output",
+        )
+    });
+    OUTPUT.is_match(text)
+}
+
+/// The lines that say something. Those that name places in the code may have any word in them.
+fn without_frames(text: &str) -> String {
+    let says = |line: &&str| {
+        let indented = line.starts_with([' ', '\t']);
+        let frame = line.trim_start().starts_with("at ") || line.trim_start().starts_with("file \"");
+        !(frame || indented && text.contains("traceback (most recent call last)"))
+    };
+    text.lines().filter(says).collect::<Vec<_>>().join("\n")
+}
+
+/// How errors tell that the world lacks something, and what. The first that fits holds.
+const LACKS: [(&str, &str); 5] = [
+    (
+        r"\b(?:enotfound|econnrefused|econnreset|econnaborted|ehostunreach|enetunreach|etimedout|eai_again|epipe|getaddrinfo)\b|name or service not known|nodename nor servname|temporary failure in name resolution|network is unreachable|no route to host|connection (?:refused|reset|error|aborted|timed out|closed)|connect(?:ion)? timeout|connect timed out|fetch failed|\bdns\b|all connection attempts failed|socket hang up|max retries exceeded|connecterror|connectionerror|could not connect|cannot connect|unable to connect|failed to connect|not connected to|certificate verify failed|self[- ]signed certificate|tls handshake",
+        "the network, or a service on it, was not there",
+    ),
+    (
+        r"executable doesn'?t exist|executable file not found|browsertype\.launch|failed to launch (?:the )?browser|(?:browser|chrome|chromium|firefox)\b[^\n]{0,40}\b(?:not found|not installed|could not be found|was not found)|could not find (?:chrome|chromium|browser|expected browser)|playwright install",
+        "a browser was not there",
+    ),
+    (
+        r"\bspawn \S+ (?:enoent|eacces)|command not found|not found in \$?path|not (?:in|on) (?:your |the )?\$?path\b|is not installed|(?:binary|program|executable|cli|sdk)\b[^\n]{0,40}\bnot (?:found|installed|available)|no such file or directory: '[a-z0-9][a-z0-9_.-]*'|modulenotfounderror|no module named|cannot find (?:module|package)|install it with",
+        "a program was not there",
+    ),
+    (
+        r"(?:api[ _-]?key|api[ _-]?token|access[ _-]?token|auth[ _-]?token|credentials?|environment variable|env var)\b[^\n]{0,60}\b(?:missing|required|not set|not found|not configured|not provided|undefined|invalid|must be set|could not)|(?:missing|no|invalid|set|provide|configure)\b[^\n]{0,30}\b(?:api[ _-]?key|api[ _-]?token|access[ _-]?token|credentials|environment variable)|\b[a-z0-9]+(?:_[a-z0-9]+)+ (?:environment variable )?(?:is )?(?:not set|must be set|is required)|unauthori[sz]ed|not (?:authenticated|logged in|authori[sz]ed)|authentication (?:required|failed)|please (?:log ?in|authenticate|sign in)|default credentials|invalid_grant",
+        "an account or a key was not there",
+    ),
+    (
+        r#"unexpected token '?<|invalid character '<'|expecting value: line 1 column 1|unexpected end of json input|<!doctype|(?:request|response|upstream|server|http)\b[^\n]{0,40}\b(?:status(?: code)?:? ?[45]\d\d|error:? ?[45]\d\d)|unexpected (?:response|content[- ]type|status)|invalid response|bad gateway|service unavailable|not a valid (?:feed|image|pdf|xml)|cannot identify image"#,
+        "a service answered otherwise than it does in the world outside",
+    ),
+];
+
+static WORLD: LazyLock<RegexSet> =
+    LazyLock::new(|| RegexSet::new(LACKS.iter().map(|(signs, _)| *signs)).expect("constant expressions"));
+
+/// How refusals say what is wrong with what was asked: validators, databases, policies, plain sentences.
+static INPUT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"not found|no such|does not exist|doesn't exist|\bunknown\b|unrecognized|\binvalid|is required|missing required|missing \d+ required|field required|must (?:be|have|contain|match|not)|should be|cannot be (?:empty|null|negative|blank)|can't be empty|unsupported|not supported|not (?:a )?valid|validation (?:error|failed)|validationerror|zoderror|valueerror|"code":\s*"(?:invalid|too|unrecognized|custom|not)_|expected \w+,? (?:but )?(?:received|got)|input should be|syntax error|parse error|parsing error|failed to parse|could not parse|cannot parse|unable to parse|unterminated|malformed|sqlite_error|operationalerror|duplicate key|violates|constraint failed|already exists|bad request|out of range|out of bounds|too (?:long|large|many|short|small|big)|exceeds|at (?:least|most) \d|not allowed|not permitted|disallowed|forbidden|access denied|permission denied|denied|blocked|security policy|\bpolicy\b|prohibited|rejected|refused|outside|read-only|readonly|only \w+ (?:is|are) (?:allowed|supported)|enoent|eacces|eisdir|enotdir|eperm|enametoolong"#,
+    )
+});
+
+/// A crash in a program's own words, which may quote anything.
+static CRASHES: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"typeerror|referenceerror|rangeerror|keyerror|indexerror|attributeerror|unboundlocalerror|nameerror|zerodivisionerror|recursionerror|assertionerror|nullpointer|nil pointer|panic|cannot read propert|is not a function|is not iterable|undefined is not|maximum call stack|segmentation fault|unwrap\(\)",
+    )
+});
+
+/// What libraries throw as such an error to refuse a value.
+static REFUSALS_BY_LIBRARIES: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"err_invalid_url|invalid url|invalid uri|invalid base url|invalid time zone|invalid time value|invalid header",
+    )
+});
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a constant expression")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Intent;
+    use serde_json::json;
+
+    #[test]
+    fn what_the_sandbox_lacks_is_told_by_what_it_is() {
+        let reason = |row: usize| Blame::World(LACKS[row].1);
+        for (text, wanted) in [
+            ("request to https://a.example failed, reason: getaddrinfo ENOTFOUND a.example", reason(0)),
+            ("httpx.ConnectError: All connection attempts failed", reason(0)),
+            ("Error: connect ECONNREFUSED 127.0.0.1:5432", reason(0)),
+            ("browserType.launch: Executable doesn't exist at /root/.cache/x/chrome", reason(1)),
+            ("spawn plotter ENOENT", reason(2)),
+            ("/bin/sh: 1: plotter: command not found", reason(2)),
+            ("FileNotFoundError: [Errno 2] No such file or directory: 'plotter'", reason(2)),
+            ("Error: The API key is not set. Set GARDEN_API_KEY.", reason(3)),
+            ("GARDEN_TOKEN environment variable is required", reason(3)),
+            ("Could not automatically determine default credentials", reason(3)),
+            ("SyntaxError: Unexpected token '<', \"<!doctype \"... is not valid JSON", reason(4)),
+            ("json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)", reason(4)),
+            ("Request failed with status code 404", reason(4)),
+        ] {
+            assert_eq!(blame(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn refusals_are_told_from_crashes_by_their_words() {
+        for text in [
+            "Resource test://x not found",
+            "MCP error: Invalid cursor",
+            "`topic` is required",
+            "[\n  {\n    \"code\": \"invalid_type\",\n    \"expected\": \"string\",\n    \"path\": [\"item\"]\n  }\n]",
+            "2 validation errors for Arguments\nitem\n  Field required",
+            "syntax error at or near \"x\"",
+            "SQLITE_ERROR: near \"x\": incomplete input",
+            "Command blocked by security policy",
+            "TypeError: Invalid URL",
+            "ValueError: time data 'x' does not match format",
+        ] {
+            assert_eq!(blame(text), Blame::Input, "{text}");
+        }
+        for text in [
+            "unexpected condition",
+            "TypeError: unknown property",
+            "Cannot read properties of undefined (reading 'map')",
+            "KeyError: 'missing'",
+            "runtime error: invalid memory address or nil pointer dereference",
+            "division by zero",
+        ] {
+            assert_eq!(blame(text), Blame::Nobody, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_the_places_of_a_trace_blames_nobody() {
+        let node = "TypeError: x\n    at lookup (/app/node_modules/dns/invalid.js:10:5)";
+        assert_eq!(blame(node), Blame::Nobody);
+        let python = "Traceback (most recent call last):\n  File \"/srv/dns/a.py\", line 3, in f\n    raise not found\nIndexError: x";
+        assert_eq!(blame(python), Blame::Nobody);
+    }
+
+    #[test]
+    fn what_was_sent_is_not_what_a_server_says() {
+        let case =
+            Case::tool("t", json!({ "name": "plotter", "text": "the api key is missing" }), Intent::Valid, 1);
+        let missing = "FileNotFoundError: [Errno 2] No such file or directory: 'plotter'";
+        assert_eq!(blame_of(missing, &case), Blame::Input);
+        assert_eq!(blame_of("boom: the api key is missing", &case), Blame::Nobody);
+    }
+
+    #[test]
+    fn an_output_that_is_refused_is_the_servers_own() {
+        assert_eq!(blame("Output validation error: 'n' is a required property"), Blame::Output);
+    }
+}
