@@ -139,7 +139,7 @@ impl Engine<'_> {
             let mut proposed = None;
             for index in turns.order() {
                 notebook.probe = index;
-                if let Some((number, job)) = probes[index].propose(computes, notebook, listener) {
+                if let Some((number, job)) = probes[index].propose(computes, listener) {
                     proposed = Some((index, number, job));
                     break;
                 }

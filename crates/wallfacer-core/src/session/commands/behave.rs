@@ -117,10 +117,5 @@ pub(super) fn probe<'a>(
     let watched = observer(&session.connector, server, &options.noise)?;
     let mut context = Context::new(catalogue, server.protocol).with_secrets(secrets).with_watched(watched);
     context.server_said = said(server);
-    let command = session.connector.target().reach.command();
-    let words = command.into_iter().flat_map(|command| &command.args);
-    let words = words.map(|word| word.to_string_lossy().into_owned()).collect();
-    let scopes = session.connector.world().scopes();
-    let plan = (options.seed, options.calls);
-    Ok(Behave::new(context, server, catalogue, selection, scopes, words, plan, notebook, keep))
+    Ok(Behave::new(context, &session.known, &session.connector, selection, options, notebook, keep))
 }

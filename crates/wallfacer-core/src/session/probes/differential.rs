@@ -79,7 +79,7 @@ impl Probe for Listing {
         "declarations"
     }
 
-    fn propose(&mut self, computes: bool, _: &mut Notebook, _: &mut dyn Listener) -> Option<(u64, Job)> {
+    fn propose(&mut self, computes: bool, _: &mut dyn Listener) -> Option<(u64, Job)> {
         if !computes || self.broken.is_empty() || self.asked >= ASKED_AGAIN {
             return None;
         }

@@ -28,12 +28,7 @@ pub trait Probe {
 
     /// A job that can be done now, under a number of the probe's own; none while it waits for others of its jobs, or where
     /// there is nothing left. `computes` where there is room for one that does more than wait.
-    fn propose(
-        &mut self,
-        computes: bool,
-        notebook: &mut Notebook,
-        listener: &mut dyn Listener,
-    ) -> Option<(u64, Job)>;
+    fn propose(&mut self, computes: bool, listener: &mut dyn Listener) -> Option<(u64, Job)>;
 
     /// Reads what came of a job.
     fn read(&mut self, number: u64, done: Done, notebook: &mut Notebook, listener: &mut dyn Listener);

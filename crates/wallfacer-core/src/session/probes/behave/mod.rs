@@ -2,7 +2,6 @@
 //! was said.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,12 +20,13 @@ use crate::session::agenda::Selection;
 use crate::session::lab::{
     Done, Job, Started, Tried, Work, World, learn_noise, of_server, said, start_case, teach,
 };
+use crate::session::look::Known;
 use crate::session::prove::Interest;
 use crate::stop::Stop;
 use crate::summary::NotTested;
 use crate::target::Destructive;
-use crate::wire::{Farewell, Server};
-use crate::world::{DeclaredBy, Traced};
+use crate::wire::{Connector, Farewell, Server};
+use crate::world::Traced;
 
 /// The longest argument: a call as it is meant needs no more.
 const MAX_BYTES: usize = 1_000;
@@ -108,21 +108,24 @@ impl<'a> Behave<'a> {
     /// `context` has an observer, which does not know yet what the server does by itself.
     pub fn new(
         context: Context,
-        server: &Server,
-        catalogue: &Arc<Catalogue>,
+        known: &Known,
+        connector: &Connector,
         selection: Selection,
-        scopes: &BTreeMap<PathBuf, DeclaredBy>,
-        command: Vec<String>,
-        (seed, calls): (u64, usize),
+        options: &BehaveOptions,
         notebook: &mut Notebook,
         keep: Keep<'a>,
     ) -> Behave<'a> {
+        let Known { server, catalogue, .. } = known;
+        let (seed, calls) = (options.seed, options.calls);
+        let command = connector.target().reach.command();
+        let words = command.into_iter().flat_map(|command| &command.args);
+        let command = words.map(|word| word.to_string_lossy().into_owned()).collect();
         let plan = Options { seed, mode: Mode::Conform, iterations: calls, max_bytes: MAX_BYTES };
         let (mut planner, refused) = Planner::new(&selection.tools, plan);
         for (what, why) in refused {
             notebook.leave_out(&what, &format!("its input schema cannot be used: {why}"));
         }
-        planner.know(footholds(&selection.tools, scopes));
+        planner.know(footholds(&selection.tools, connector.world().scopes()));
         let empty = Arc::new(Context::new(catalogue, server.protocol));
         let places = context.watched.as_ref().map(|watched| watched.places.clone()).unwrap_or_default();
         Behave {
@@ -382,12 +385,7 @@ impl Probe for Behave<'_> {
         "behave"
     }
 
-    fn propose(
-        &mut self,
-        computes: bool,
-        _notebook: &mut Notebook,
-        listener: &mut dyn Listener,
-    ) -> Option<(u64, Job)> {
+    fn propose(&mut self, computes: bool, listener: &mut dyn Listener) -> Option<(u64, Job)> {
         if self.stage == Stage::Start {
             let begun = !self.under_way.is_empty();
             return (computes && !begun).then(|| self.job(Work::Start, 0, false));

@@ -432,12 +432,7 @@ impl Probe for Fuzz {
         2.0
     }
 
-    fn propose(
-        &mut self,
-        computes: bool,
-        _notebook: &mut Notebook,
-        listener: &mut dyn Listener,
-    ) -> Option<(u64, Job)> {
+    fn propose(&mut self, computes: bool, listener: &mut dyn Listener) -> Option<(u64, Job)> {
         for lane in 0..self.lanes.len() {
             if self.lanes[lane].is_free() {
                 match self.lanes[lane].next_cases() {

@@ -196,7 +196,7 @@ impl Inject {
     fn take(&mut self, tried: Tried, patient: bool, notebook: &mut Notebook) {
         if tried.aside {
             match self.stage {
-                Stage::Learning => self.set_apart(&tool(&tried.case).to_owned()),
+                Stage::Learning => self.set_apart(tool(&tried.case)),
                 _ => self.patient.push_back(tried.case),
             }
             return;
@@ -250,12 +250,7 @@ impl Probe for Inject {
         2.0
     }
 
-    fn propose(
-        &mut self,
-        computes: bool,
-        notebook: &mut Notebook,
-        listener: &mut dyn Listener,
-    ) -> Option<(u64, Job)> {
+    fn propose(&mut self, computes: bool, listener: &mut dyn Listener) -> Option<(u64, Job)> {
         if self.is_done() {
             return None;
         }
@@ -272,7 +267,7 @@ impl Probe for Inject {
             return Some(self.job(world(&case), vec![case], true));
         }
         for (index, late) in self.late.iter_mut().enumerate() {
-            if let Some((number, job)) = late.propose(true, notebook, listener) {
+            if let Some((number, job)) = late.propose(true, listener) {
                 return Some((number + LATE * (index as u64 + 1), job));
             }
         }

@@ -189,13 +189,8 @@ impl Probe for RulesProbe {
         "rules"
     }
 
-    fn propose(
-        &mut self,
-        computes: bool,
-        notebook: &mut Notebook,
-        listener: &mut dyn Listener,
-    ) -> Option<(u64, Job)> {
-        if let Some((number, job)) = self.listing.propose(computes, notebook, listener) {
+    fn propose(&mut self, computes: bool, listener: &mut dyn Listener) -> Option<(u64, Job)> {
+        if let Some((number, job)) = self.listing.propose(computes, listener) {
             return Some((LISTS + number, job));
         }
         let nothing = self.sequences.is_empty() && self.calls.is_done();
@@ -217,7 +212,7 @@ impl Probe for RulesProbe {
             let work = Work::OneByOne { cases: vec![case], patient: true };
             return Some((self.next, Job { world, context, work, waits: false }));
         }
-        self.calls.propose(computes, notebook, listener)
+        self.calls.propose(computes, listener)
     }
 
     fn read(&mut self, number: u64, done: Done, notebook: &mut Notebook, listener: &mut dyn Listener) {
