@@ -1,5 +1,5 @@
 //! Runs a [`Case`](crate::plan::Case) and gives its [`Recording`]. The only step that waits on the server. Nothing is
-//! interpreted here, so that an old recording can be judged by a new check.
+//! interpreted here, so that a check needs no server.
 
 mod call;
 mod held_up;

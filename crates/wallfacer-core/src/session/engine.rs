@@ -1,6 +1,7 @@
 //! Runs probes until nothing is left to do or the time is up: hands out their jobs, proves what is suspected beside them,
 //! and lets each read what came of its jobs.
 
+use std::cell::Cell;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
@@ -30,8 +31,22 @@ pub struct Engine<'a> {
 
 /// What somebody has finished.
 enum Finished {
-    Job { probe: usize, number: u64, waited: bool, took: Duration, done: Result<Done, Failed> },
-    Proof { proof: Proof, confirmed: Result<Vec<Confirmed>, Failed> },
+    Job {
+        probe: usize,
+        number: u64,
+        waited: bool,
+        took: Duration,
+        done: Result<Done, Failed>,
+    },
+    /// A job that has computed, and only waits now.
+    Lingers {
+        probe: usize,
+        took: Duration,
+    },
+    Proof {
+        proof: Proof,
+        confirmed: Result<Vec<Confirmed>, Failed>,
+    },
 }
 
 /// What is going on.
@@ -174,8 +189,15 @@ impl Engine<'_> {
         let sender = sender.clone();
         scope.spawn(move || {
             let begun = Instant::now();
-            let waited = job.waits;
-            let done = self.lab.perform(job, until);
+            let waited = Cell::new(job.waits);
+            let lingers = || {
+                if !waited.replace(true) {
+                    let took = begun.elapsed();
+                    let _run_is_over = sender.send(Finished::Lingers { probe, took });
+                }
+            };
+            let done = self.lab.perform(job, until, &lingers);
+            let waited = waited.get();
             // Nobody listens only when the run is over.
             let _run_is_over =
                 sender.send(Finished::Job { probe, number, waited, took: begun.elapsed(), done });
@@ -225,6 +247,12 @@ fn take(
     listener: &mut dyn Listener,
 ) -> Option<ConnectError> {
     match finished {
+        Finished::Lingers { probe, took } => {
+            running.computing -= 1;
+            running.waiting += 1;
+            turns.spend(probe, took);
+            None
+        }
         Finished::Job { probe, number, waited, took, done } => {
             match waited {
                 true => running.waiting -= 1,

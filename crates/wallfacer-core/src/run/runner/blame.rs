@@ -86,7 +86,8 @@ impl Runner {
 
     /// How the server ended, where it dies now that all is answered, of something that it was asked.
     pub(super) async fn died_late(&mut self) -> Option<Closed> {
-        let life = self.life.as_mut()?;
+        // How a server fares that is not ours is only seen when it is asked again.
+        let life = self.life.as_mut().filter(|life| life.connection.process().is_some())?;
         let closed = life.take(&Step::Pause(LATE_DEATH_MS), &self.patience).await.closed;
         if closed.is_some() {
             self.kill();

@@ -30,6 +30,9 @@ pub trait Foreman {
     /// `company` are the calls that were in flight beside it.
     fn set_aside(&mut self, index: usize, company: Vec<usize>);
 
+    /// All is answered, and it is only waited whether the server outlives that.
+    fn lingers(&mut self) {}
+
     /// Whether what came in company may belong to another call than the one it came with.
     fn doubts(&self, recording: &Recording) -> bool;
 
@@ -150,6 +153,9 @@ impl Runner {
                     }
                 }
             }
+        }
+        if cases.len() <= MANY_CASES {
+            foreman.lingers();
         }
         if cases.len() <= MANY_CASES
             && let Some(closed) = self.died_late().await

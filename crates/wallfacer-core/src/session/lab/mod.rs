@@ -137,8 +137,8 @@ impl Lab {
         Runner::new(connector, &self.catalogue, self.patience.clone()).taking_turns(self.starts.clone())
     }
 
-    /// Performs a job. What repeats calls ends then.
-    pub fn perform(&self, job: Job, until: Option<Instant>) -> Result<Done, Failed> {
+    /// Performs a job. What repeats calls ends then; `lingers` is told once the job only waits.
+    pub fn perform(&self, job: Job, until: Option<Instant>, lingers: &dyn Fn()) -> Result<Done, Failed> {
         if !self.parallel {
             self.idle.rest_others(job.world);
         }
@@ -146,7 +146,7 @@ impl Lab {
         let kept = if fresh { None } else { self.idle.take(job.world) };
         let mut crew = kept.unwrap_or_else(|| Crew::new(self.runner(job.world), &self.stop));
         let before = crew.runner.lives;
-        let done = self.work(&mut crew, job.clone(), until);
+        let done = self.work(&mut crew, job.clone(), until, lingers);
         self.add_lives(crew.runner.lives - before);
         match &done {
             Ok(done) if self.is_kept(&job.work, done) => self.idle.put(job.world, crew),
@@ -155,7 +155,13 @@ impl Lab {
         done
     }
 
-    fn work(&self, crew: &mut Crew, job: Job, until: Option<Instant>) -> Result<Done, Failed> {
+    fn work(
+        &self,
+        crew: &mut Crew,
+        job: Job,
+        until: Option<Instant>,
+        lingers: &dyn Fn(),
+    ) -> Result<Done, Failed> {
         let Crew { runner, runtime, .. } = crew;
         runner.repeat_until(until);
         let context = &*job.context;
@@ -174,7 +180,9 @@ impl Lab {
                 self.add_lives(1);
                 Done::Listed(Box::new(listed))
             }
-            Work::Together(together) => Done::Together(together::perform(together, crew, context, until)?),
+            Work::Together(together) => {
+                Done::Together(together::perform(together, crew, context, until, lingers)?)
+            }
             Work::OneByOne { cases, patient } => {
                 Done::OneByOne(one_by_one::perform(cases, patient, crew, context, until)?)
             }

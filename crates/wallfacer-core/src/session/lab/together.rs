@@ -116,6 +116,7 @@ pub(super) fn perform(
     crew: &mut Crew,
     context: &Context,
     until: Option<Instant>,
+    lingers: &dyn Fn(),
 ) -> Result<Part, Failed> {
     let Crew { runner, runtime, stop } = crew;
     let cases = &together.cases;
@@ -123,6 +124,7 @@ pub(super) fn perform(
         together: &together,
         context,
         until,
+        lingers,
         judged: BTreeMap::new(),
         trouble: BTreeMap::new(),
         instructive: instructive(cases),
@@ -203,6 +205,8 @@ struct Collector<'a> {
     together: &'a Together,
     context: &'a Context,
     until: Option<Instant>,
+    /// Told once nothing more is computed.
+    lingers: &'a dyn Fn(),
     judged: BTreeMap<usize, Judged>,
     trouble: BTreeMap<Subject, Tally>,
     /// Cases that are learned from.
@@ -237,6 +241,10 @@ impl Foreman for Collector<'_> {
         let tally = self.trouble.entry(self.together.cases[index].subject.clone()).or_default();
         tally.count(Some(Trouble::Silence));
         self.aside.push(Aside { index, company });
+    }
+
+    fn lingers(&mut self) {
+        (self.lingers)();
     }
 
     fn doubts(&self, recording: &Recording) -> bool {
