@@ -48,6 +48,7 @@ fn a_check_uses_its_time_and_tells_what_it_had_no_time_for() {
     let names: Vec<_> = run.steps.iter().map(|step| step.name).collect();
     // Without walls nothing is watched, and nothing is injected.
     assert_eq!(names, ["look", "fuzz", "rules"]);
-    let rules = phases.0.iter().position(|phase| phase == "rules");
-    assert!(rules.is_some_and(|rules| rules + 1 < phases.0.len()), "{:?}", phases.0);
+    // Each has had its turn, whoever had more to do.
+    let has_begun = |phase: &str| phases.0.iter().any(|begun| begun == phase);
+    assert!(has_begun("examples") && has_begun("rules"), "{:?}", phases.0);
 }

@@ -3,6 +3,7 @@
 mod case;
 mod claim;
 mod declared;
+mod extent;
 mod foothold;
 mod frame;
 mod guard;
@@ -25,6 +26,7 @@ mod tool_plan;
 pub use case::{Case, Intent, Step, Subject};
 pub use claim::{Claim, Law};
 pub use declared::{Closed, Declared};
+pub use extent::{DEEP, LARGE, depth, is_extreme, params_size};
 pub use foothold::footholds;
 pub use frame::RawFrame;
 pub use guard::{held_back, words};

@@ -91,7 +91,8 @@ const OF_THE_MACHINE: [&str; 34] = [
     "VIRTUAL_ENV",
     "VOLTA_HOME",
 ];
-const MACHINE_BEGINNINGS: [&str; 7] = ["DYLD_", "LD_", "NPM_CONFIG_", "PIP_", "SDKMAN_", "UV_", "XDG_"];
+const MACHINE_BEGINNINGS: [&str; 8] =
+    ["DYLD_", "LD_", "NPM_CONFIG_", "PIP_", "SDKMAN_", "UV_", "WALLFACER_", "XDG_"];
 
 fn is_of_the_machine(name: &str) -> bool {
     let name = name.to_ascii_uppercase();

@@ -12,7 +12,7 @@ use super::teaching::{teaching, wants_another_first};
 use crate::judge::{Charge, Context, Judgement, ended_as_told, is_complete, leak, weigh};
 use crate::learn::Sight;
 use crate::observe::{Answer, observe};
-use crate::plan::{Case, Step, Subject, Teaching};
+use crate::plan::{Case, Step, Subject, Teaching, is_extreme};
 use crate::run::{Foreman, Recording, Taken, Unexplained};
 use crate::stop::Stopped;
 use crate::wire::Outcome;
@@ -89,6 +89,8 @@ pub struct Part {
 #[derive(Debug, Clone)]
 pub struct Aside {
     pub index: usize,
+    /// Whether it says nothing of its subject: any request as large or as deep may go unanswered.
+    pub extreme: bool,
     /// The calls beside it, where the server answered none of them either.
     pub company: Vec<usize>,
 }
@@ -223,7 +225,11 @@ impl Foreman for Collector<'_> {
             return false;
         }
         let cases = &self.together.cases;
-        let is_aside = |aside: &Aside| cases[aside.index].subject == case.subject;
+        let is_aside = |aside: &Aside| !aside.extreme && cases[aside.index].subject == case.subject;
+        // One that is too much for the server is enough.
+        if self.aside.iter().any(|aside| aside.extreme) && is_extreme(case) {
+            return false;
+        }
         let wary = self.together.pace == Pace::Wary;
         if !wary && case.subject != Subject::Server && self.aside.iter().any(is_aside) {
             self.parked.insert(index);
@@ -240,7 +246,8 @@ impl Foreman for Collector<'_> {
     fn set_aside(&mut self, index: usize, company: Vec<usize>) {
         let tally = self.trouble.entry(self.together.cases[index].subject.clone()).or_default();
         tally.count(Some(Trouble::Silence));
-        self.aside.push(Aside { index, company });
+        let extreme = is_extreme(&self.together.cases[index]);
+        self.aside.push(Aside { index, extreme, company });
     }
 
     fn lingers(&mut self) {

@@ -4,17 +4,13 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::plan::{Case, Intent, Step, Subject};
+use crate::plan::{Case, Intent, Step, Subject, depth, params_size};
 use crate::target::Era;
 
 /// The names of requests that are nothing but large or deep, and what makes them so.
 const LARGE_REQUEST: &str = "large request";
 const DEEP_REQUEST: &str = "deep request";
 const PADDING: &str = "padding";
-
-/// A request as large or as deep as this may be beyond what the server reads at all, whatever it asks for.
-pub const LARGE: usize = 512 << 10;
-pub const DEEP: usize = 64;
 
 /// What a reader may have too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,32 +92,6 @@ impl fmt::Display for Extreme {
             Extreme::Deep(levels) => write!(out, "{levels} nested levels"),
         }
     }
-}
-
-/// Whether a request may be too much for a server, whatever it asks for.
-pub fn is_extreme(case: &Case) -> bool {
-    let large = Extreme::Large(LARGE).is_reached_by(case);
-    large || Extreme::Deep(DEEP).is_reached_by(case)
-}
-
-/// Bytes of the parameters as they are sent.
-pub fn params_size(params: &Map<String, Value>) -> usize {
-    serde_json::to_vec(params).map_or(0, |text| text.len())
-}
-
-/// Levels that the parameters are nested, without recursion.
-pub fn depth(params: &Map<String, Value>) -> usize {
-    let mut deepest = 0;
-    let mut open: Vec<(usize, &Value)> = params.values().map(|value| (1, value)).collect();
-    while let Some((level, value)) = open.pop() {
-        deepest = deepest.max(level);
-        match value {
-            Value::Array(items) => open.extend(items.iter().map(|item| (level + 1, item))),
-            Value::Object(members) => open.extend(members.values().map(|member| (level + 1, member))),
-            _ => {}
-        }
-    }
-    deepest
 }
 
 #[cfg(test)]

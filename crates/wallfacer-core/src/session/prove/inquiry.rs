@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use wallfacer_schema::Schema;
 
-use super::extreme::{DEEP, Extreme, LARGE, depth, params_size};
+use super::extreme::Extreme;
 use super::hang;
 use super::narrow::Narrow;
 use super::suspicion::Suspicion;
 use crate::catalogue::Tool;
 use crate::findings::{Evidence, FindingId, Kind, Origin, Reproduced};
 use crate::judge::{Charge, Context};
-use crate::plan::{Case, Intent, Step, Subject};
+use crate::plan::{Case, DEEP, Intent, LARGE, Step, Subject, depth, params_size};
 use crate::run::{Patience, Runner};
 use crate::session::lab::attempt;
 use crate::target::Era;

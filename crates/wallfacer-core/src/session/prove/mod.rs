@@ -35,7 +35,7 @@ use crate::catalogue::Catalogue;
 use crate::event::{Event, Listener};
 use crate::findings::{Cause, Finding, FindingId, Kind, Origin, Repro, Reproduced, ServerName, merge};
 use crate::judge::Charge;
-use crate::plan::{Case, Intent, Lesson, Subject};
+use crate::plan::{Case, Intent, Lesson, Subject, is_extreme};
 use crate::run::Runner;
 use crate::summary::Note;
 use crate::target::{Era, Severity};
@@ -104,12 +104,16 @@ pub struct Outcome {
     pub was_of_hang: bool,
     /// It takes long, but does answer.
     pub slow: bool,
+    /// It is so.
+    pub proven: bool,
 }
 
 impl Outcome {
-    fn of(suspicion: &Suspicion, slow: bool) -> Outcome {
+    fn of(suspicion: &Suspicion, confirmed: Option<&Confirmed>) -> Outcome {
         let subject = suspicion.case.subject.clone();
-        Outcome { subject, was_of_hang: suspicion.is_of_hang(), slow }
+        let slow = matches!(confirmed, Some(Confirmed::Slow(_)));
+        let proven = matches!(confirmed, Some(Confirmed::Finding { .. }));
+        Outcome { subject, was_of_hang: suspicion.is_of_hang(), slow, proven }
     }
 }
 
@@ -146,7 +150,7 @@ impl Prover {
         let name = self.server.name.clone();
         self.raised += 1;
         suspicion.number.1 = self.raised;
-        let settled = Outcome::of(&suspicion, false);
+        let settled = Outcome::of(&suspicion, None);
         let wanted = suspicion.interest.wants(&suspicion.charge);
         if !wanted || !self.suspicions.add(name.as_deref(), suspicion) {
             self.outcomes.push(settled);
@@ -197,7 +201,7 @@ impl Prover {
             };
             let first = self.suspicions.take(may)?;
             if self.is_explained(&first.case, &first.charge) {
-                self.outcomes.push(Outcome::of(&first, false));
+                self.outcomes.push(Outcome::of(&first, None));
                 continue;
             }
             let mut suspicions = vec![first];
@@ -238,7 +242,7 @@ impl Prover {
     pub fn take(&mut self, proof: Proof, confirmed: Vec<Confirmed>, listener: &mut dyn Listener) {
         self.running.remove(&proof.number);
         for (suspicion, confirmed) in proof.suspicions.into_iter().zip(confirmed) {
-            self.outcomes.push(Outcome::of(&suspicion, matches!(confirmed, Confirmed::Slow(_))));
+            self.outcomes.push(Outcome::of(&suspicion, Some(&confirmed)));
             match confirmed {
                 Confirmed::Another(charge) if suspicion.interest.wants(&charge) => {
                     let before = Vec::new();
@@ -422,7 +426,7 @@ fn keys(suspicion: &Suspicion) -> Vec<Key> {
         keys.push((kind, Some(charge.cause.clone())));
     }
     // A request that is too large or too deep may do the same to any tool.
-    if matches!(charge.kind, Kind::Crash | Kind::Hang { .. }) && extreme::is_extreme(case) {
+    if matches!(charge.kind, Kind::Crash | Kind::Hang { .. }) && is_extreme(case) {
         keys.push((kind, None));
     }
     keys

@@ -256,9 +256,7 @@ impl Connection {
                 stdio.queue(bytes);
                 None
             }
-            Channel::Http(http, _) => {
-                Some(http.post(Bytes::copy_from_slice(bytes), Some(ticket), HeaderMap::new()))
-            }
+            Channel::Http(http, _) => Some(http.post_raw(Bytes::copy_from_slice(bytes), Some(ticket))),
         };
         let since = Instant::now();
         self.log_sent(since, exchange, bytes, Correlation::None);

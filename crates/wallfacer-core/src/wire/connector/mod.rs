@@ -207,6 +207,9 @@ impl Connector {
             return self.open_fixed(Version::LATEST_LEGACY, limit).await;
         }
         let started = Instant::now();
+        if self.world.has_walls() && self.target.reach.endpoint().is_none() {
+            return self.open_either(started, limit).await;
+        }
         match self.probe(limit).await? {
             Sign::Modern(opened, version) => {
                 let (connection, result) = *opened;
@@ -216,6 +219,40 @@ impl Connector {
             Sign::Legacy(remarks) => {
                 let limit = if has_answered(&remarks) { self.limit_from_now() } else { limit };
                 let (connection, mut server, style) = self.open_fixed(Version::LATEST_LEGACY, limit).await?;
+                server.remarks = remarks;
+                Ok((connection, server, style))
+            }
+        }
+    }
+
+    /// Asks both questions at once, each of a process of its own, where two do not meet: a server that takes long to start
+    /// is not started twice in a row.
+    async fn open_either(
+        &self,
+        started: Instant,
+        limit: Instant,
+    ) -> Result<(Connection, Server, Style), ConnectError> {
+        let mut probe = Box::pin(self.probe(limit));
+        let mut legacy = Box::pin(self.open_fixed(Version::LATEST_LEGACY, limit));
+        let mut opened = None;
+        let sign = loop {
+            tokio::select! {
+                sign = &mut probe => break sign?,
+                done = &mut legacy, if opened.is_none() => opened = Some(done),
+            }
+        };
+        match sign {
+            Sign::Modern(modern, version) => {
+                let (connection, result) = *modern;
+                let server = Server::from_discover(&result, version, started.elapsed());
+                Ok((connection, server, Style::Streamable))
+            }
+            Sign::Legacy(remarks) => {
+                let opened = match opened {
+                    Some(opened) => opened,
+                    None => legacy.await,
+                };
+                let (connection, mut server, style) = opened?;
                 server.remarks = remarks;
                 Ok((connection, server, style))
             }

@@ -121,13 +121,25 @@ impl Http {
         let mut headers = self.headers("application/json, text/event-stream");
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.extend(extra);
-        self.start(Method::POST, self.post_to.clone(), headers, body, request)
+        let resumable = self.style == Style::Streamable && !self.is_modern();
+        self.start(Method::POST, self.post_to.clone(), headers, body, (request, resumable))
+    }
+
+    /// The same for bytes of ours that may be no request: what answers them ends with their own response.
+    pub fn post_raw(&mut self, body: Bytes, request: Option<i64>) -> u64 {
+        let mut headers = self.headers("application/json, text/event-stream");
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        self.start(Method::POST, self.post_to.clone(), headers, body, (request, false))
+    }
+
+    fn is_modern(&self) -> bool {
+        self.version.is_some_and(|version| version.era() == Era::Modern)
     }
 
     /// Opens the stream on which the server may speak unasked.
     pub fn listen(&mut self) -> u64 {
         let headers = self.headers("text/event-stream");
-        let stream = self.start(Method::GET, self.address.path.clone(), headers, Bytes::new(), None);
+        let stream = self.start(Method::GET, self.address.path.clone(), headers, Bytes::new(), (None, false));
         if self.style == Style::LegacySse {
             self.main_stream = Some(stream);
         }
@@ -146,7 +158,7 @@ impl Http {
             return None;
         }
         let headers = self.headers("application/json, text/event-stream");
-        Some(self.start(Method::DELETE, self.address.path.clone(), headers, Bytes::new(), None))
+        Some(self.start(Method::DELETE, self.address.path.clone(), headers, Bytes::new(), (None, false)))
     }
 
     /// Breaks off an exchange: in the modern era this is how a request is cancelled.
@@ -191,15 +203,14 @@ impl Http {
         path: String,
         headers: HeaderMap,
         body: Bytes,
-        request: Option<i64>,
+        (request, resumable): (Option<i64>, bool),
     ) -> u64 {
         self.exchanges += 1;
         let number = self.exchanges;
-        let modern = self.version.is_some_and(|version| version.era() == Era::Modern);
         let exchange = Exchange {
             number,
             request,
-            resumable: method == Method::POST && !modern && self.style == Style::Streamable,
+            resumable,
             method,
             authority: self.address.authority.clone(),
             path,

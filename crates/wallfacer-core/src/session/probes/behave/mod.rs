@@ -21,7 +21,7 @@ use crate::session::lab::{
     Done, Job, Started, Tried, Work, World, learn_noise, of_server, said, start_case, teach,
 };
 use crate::session::look::Known;
-use crate::session::prove::Interest;
+use crate::session::prove::{Interest, Outcome};
 use crate::stop::Stop;
 use crate::summary::NotTested;
 use crate::target::Destructive;
@@ -388,7 +388,7 @@ impl Probe for Behave<'_> {
     fn propose(&mut self, computes: bool, listener: &mut dyn Listener) -> Option<(u64, Job)> {
         if self.stage == Stage::Start {
             let begun = !self.under_way.is_empty();
-            return (computes && !begun).then(|| self.job(Work::Start, 0, false));
+            return (!begun).then(|| self.job(Work::Start, 0, true));
         }
         if let Some(case) = self.patient.pop_front() {
             let work = Work::OneByOne { cases: vec![case], patient: true };
@@ -435,6 +435,14 @@ impl Probe for Behave<'_> {
                 suspicions: notebook.prover.open(),
                 suspected: &suspected,
             });
+        }
+    }
+
+    /// What hangs is not waited for any more.
+    fn hear(&mut self, outcome: &Outcome, _: &mut Notebook) {
+        if outcome.was_of_hang && outcome.proven {
+            self.patient.retain(|case| case.subject != outcome.subject);
+            self.trouble.insert(outcome.subject.clone(), MAX_TROUBLE);
         }
     }
 

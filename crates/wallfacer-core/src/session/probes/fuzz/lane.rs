@@ -77,6 +77,14 @@ impl Lane {
         round.map(|round| (format!("{:?}", round.phase).to_lowercase(), round.cases))
     }
 
+    /// Makes the next round now, so that it is known whether there is one.
+    pub fn look_ahead(&mut self) {
+        if !self.first.iter().any(|(_, cases)| !cases.is_empty()) {
+            let next = self.next_cases();
+            self.first.extend(next);
+        }
+    }
+
     /// Further cases after the plan.
     pub fn append(&mut self, phase: &str, cases: Vec<Case>) {
         self.is_over = false;

@@ -219,7 +219,7 @@ impl Fuzz {
         let Some(round) = &mut self.lanes[lane].round else { return };
         let Some((index, company)) = round.take_alone(number) else { return };
         if tried.aside {
-            round.apart.insert(tried.case.subject.clone(), index);
+            round.set_apart(index);
             self.suspect_all(tried, notebook);
             return;
         }
@@ -304,6 +304,7 @@ impl Fuzz {
         if self.lanes[lane].own.is_none() {
             self.set_apart(lane, &round);
         }
+        self.lanes[lane].look_ahead();
         let suspected = notebook.prover.in_words();
         listener.hear(&Event::RoundDone {
             phase: &round.phase,
@@ -512,7 +513,9 @@ impl Probe for Fuzz {
                 }
             }
         }
-        self.tell_left(notebook);
+        if self.tells_success {
+            self.tell_left(notebook);
+        }
         if let Some(why) = why.filter(|_| !self.is_done()) {
             notebook.leave_out("the rest of the plan", why);
         }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::plan::{Case, Subject};
+use crate::plan::{Case, Step, Subject};
 use crate::run::Unexplained;
 use crate::session::lab::{Aside, Judged, Part, shard_size};
 
@@ -32,6 +32,8 @@ pub struct Round {
     pub deadly: BTreeSet<Subject>,
     /// Subjects that are not answered at once even alone, each with the place of the call that was not.
     pub apart: BTreeMap<Subject, usize>,
+    /// Calls that were silent alone too, and say nothing of their subjects.
+    silent: BTreeSet<usize>,
     made_up: usize,
 }
 
@@ -46,7 +48,10 @@ impl Round {
     pub fn new(phase: String, cases: Vec<Case>) -> Round {
         let (cases, twins) = paired(cases);
         let places: Vec<usize> = (0..cases.len()).collect();
-        let parts = places.chunks(shard_size(cases.len())).map(<[usize]>::to_vec).collect();
+        // What makes one call many times is a part by itself.
+        let many = cases.iter().all(|case| matches!(case.steps[..], [Step::Many { .. }]));
+        let size = if many { 1 } else { shard_size(cases.len()) };
+        let parts = places.chunks(size).map(<[usize]>::to_vec).collect();
         Round {
             phase,
             cases,
@@ -63,6 +68,7 @@ impl Round {
             unexplained: Vec::new(),
             deadly: BTreeSet::new(),
             apart: BTreeMap::new(),
+            silent: BTreeSet::new(),
             made_up: 0,
         }
     }
@@ -96,9 +102,9 @@ impl Round {
     /// Keeps what a part came to, but for what is judged.
     pub fn keep(&mut self, places: &[usize], part: &mut Part) {
         let whole = |index: usize| places[index];
-        for Aside { index, company } in std::mem::take(&mut part.aside) {
+        for Aside { index, extreme, company } in std::mem::take(&mut part.aside) {
             let company = company.into_iter().map(whole).collect();
-            self.asides.push(Aside { index: whole(index), company });
+            self.asides.push(Aside { index: whole(index), extreme, company });
         }
         self.parked.extend(std::mem::take(&mut part.parked).into_iter().map(whole));
         for (subject, left) in std::mem::take(&mut part.given_up) {
@@ -117,6 +123,17 @@ impl Round {
         let index = self.under_way.remove(&number)?.pop()?;
         let aside = self.asides.iter().find(|aside| aside.index == index);
         Some((index, aside.map(|aside| aside.company.clone()).unwrap_or_default()))
+    }
+
+    /// A call is not answered alone either: its subject goes its own way, unless the call is too much for any.
+    pub fn set_apart(&mut self, index: usize) {
+        let subject = self.cases[index].subject.clone();
+        if self.asides.iter().any(|aside| aside.index == index && aside.extreme) {
+            self.silent.insert(index);
+            self.given_up.entry(subject).or_default().push(index);
+        } else {
+            self.apart.insert(subject, index);
+        }
     }
 
     /// Whether nothing is under way or to be handed out.
@@ -138,12 +155,13 @@ impl Round {
             }
         }
         let mut seen: BTreeSet<Subject> = BTreeSet::new();
-        for Aside { index, .. } in &self.asides {
+        for Aside { index, extreme, .. } in &self.asides {
             let subject = &self.cases[*index].subject;
             let decided = self.apart.contains_key(subject);
-            let first = *subject == Subject::Server || seen.insert(subject.clone());
+            let first = *extreme || *subject == Subject::Server || seen.insert(subject.clone());
             match () {
-                () if self.judged.contains_key(index) || self.apart.get(subject) == Some(index) => {}
+                () if self.judged.contains_key(index) || self.silent.contains(index) => {}
+                () if self.apart.get(subject) == Some(index) => {}
                 () if decided || !first => {
                     self.parked.insert(*index);
                 }

@@ -18,7 +18,7 @@ use crate::plan::{Aim, Case, Ground, Met, Ranked, injection_cases};
 use crate::run::Recording;
 use crate::session::agenda::Selection;
 use crate::session::lab::{Done, Job, Lab, Tried, Work, World};
-use crate::session::prove::Interest;
+use crate::session::prove::{Interest, Outcome};
 use crate::summary::NotTested;
 use crate::wire::Connector;
 use crate::world::Standing;
@@ -256,12 +256,12 @@ impl Probe for Inject {
         }
         if self.stage == Stage::Start {
             let begun = self.next > 0;
-            if !computes || begun {
+            if begun {
                 return None;
             }
             self.next += 1;
             let Seen { world, context, .. } = self.seen.clone();
-            return Some((self.next, Job { world, context, work: Work::Start, waits: false }));
+            return Some((self.next, Job { world, context, work: Work::Start, waits: true }));
         }
         if let Some(case) = self.patient.pop_front() {
             return Some(self.job(world(&case), vec![case], true));
@@ -314,6 +314,20 @@ impl Probe for Inject {
             let suspected = notebook.prover.in_words();
             let (calls, suspicions) = (notebook.summary.calls, notebook.prover.open());
             listener.hear(&Event::RoundDone { phase: PHASE, calls, suspicions, suspected: &suspected });
+        }
+    }
+
+    /// What hangs is not waited for any more.
+    fn hear(&mut self, outcome: &Outcome, _: &mut Notebook) {
+        let Some(name) = outcome.subject.tool().filter(|_| outcome.was_of_hang && outcome.proven) else {
+            return;
+        };
+        self.patient.retain(|case| tool(case) != name);
+        for late in self.late.iter_mut().filter(|late| late.tools.iter().any(|tool| tool.name == name)) {
+            late.tools.clear();
+            late.waiting.clear();
+            late.patient.clear();
+            late.stage = Stage::Trying;
         }
     }
 

@@ -196,10 +196,10 @@ impl Probe for RulesProbe {
         let nothing = self.sequences.is_empty() && self.calls.is_done();
         if self.watching.is_some() && !nothing {
             let asked = self.asked_to_start;
-            self.asked_to_start |= computes;
+            self.asked_to_start = true;
             let Seen { world, context, .. } = self.seen.clone();
-            let job = Job { world, context, work: Work::Start, waits: false };
-            return (computes && !asked).then_some((OWN, job));
+            let job = Job { world, context, work: Work::Start, waits: true };
+            return (!asked).then_some((OWN, job));
         }
         if computes && let Some(case) = self.sequences.pop_front() {
             if !std::mem::replace(&mut self.told_sequences, true) {
