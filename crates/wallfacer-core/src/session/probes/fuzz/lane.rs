@@ -58,6 +58,11 @@ impl Lane {
         self.is_over && self.round.is_none() && self.doubtful.is_none() && !self.looks
     }
 
+    /// Whether the plan is done, and it is time for the calls that show whether anything grows.
+    pub fn is_to_grow(&self) -> bool {
+        self.grows && self.is_over && self.round.is_none()
+    }
+
     /// Whether its next round can be made.
     pub fn is_free(&self) -> bool {
         self.round.is_none() && !self.is_over && self.doubtful.is_none() && !self.looks

@@ -270,6 +270,16 @@ impl Fuzz {
         }
     }
 
+    fn begin_round(&mut self, lane: usize, listener: &mut dyn Listener) {
+        if !self.lanes[lane].is_free() {
+            return;
+        }
+        if let Some((phase, cases)) = self.lanes[lane].next_cases() {
+            listener.hear(&Event::RoundBegun { phase: &phase, cases: cases.len() });
+            self.lanes[lane].round = Some(Round::new(phase, cases));
+        }
+    }
+
     /// Goes on with a lane whose job is back.
     fn advance(&mut self, lane: usize, notebook: &mut Notebook, listener: &mut dyn Listener) {
         let known = self.lanes[lane].pace == Pace::Wary;
@@ -435,18 +445,12 @@ impl Probe for Fuzz {
 
     fn propose(&mut self, computes: bool, listener: &mut dyn Listener) -> Option<(u64, Job)> {
         for lane in 0..self.lanes.len() {
-            if self.lanes[lane].is_free() {
-                match self.lanes[lane].next_cases() {
-                    Some((phase, cases)) => {
-                        listener.hear(&Event::RoundBegun { phase: &phase, cases: cases.len() });
-                        self.lanes[lane].round = Some(Round::new(phase, cases));
-                    }
-                    None if std::mem::take(&mut self.lanes[lane].grows) => {
-                        let cases = self.growth_cases();
-                        self.lanes[lane].append("growth", cases);
-                    }
-                    None => {}
-                }
+            self.begin_round(lane, listener);
+            if self.lanes[lane].is_to_grow() {
+                let cases = self.growth_cases();
+                self.lanes[lane].grows = false;
+                self.lanes[lane].append("growth", cases);
+                self.begin_round(lane, listener);
             }
             let computes = computes || self.lanes[lane].pace != Pace::Brisk;
             let number = self.next_job;
