@@ -160,7 +160,9 @@ impl Inquiry<'_> {
         let (server, context) = (self.server, self.context);
         self.runner.rest().await;
         let mut tries = Vec::new();
-        match self.others.first_mut() {
+        // What is measured is disturbed by another that is measured.
+        let measured = case.intent.injection().is_some_and(|injection| injection.aim.is_measured());
+        match self.others.first_mut().filter(|_| !measured) {
             Some(second) => {
                 second.rest().await;
                 let one = tried(self.runner, case, wanted, patience, context, server);
