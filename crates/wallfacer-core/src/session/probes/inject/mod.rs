@@ -25,6 +25,8 @@ use crate::world::Standing;
 
 /// Calls of one job; between two jobs others have their turn.
 const CALLS_OF_A_JOB: usize = 24;
+/// Tools for which injections are planned at once: the likeliest of all of them come first.
+const TOOLS_AT_ONCE: usize = 100;
 /// Tools that are tried at the same time.
 const MAX_LANES: usize = 4;
 /// Deaths of one tool after which it is left alone: fuzzing is for those.
@@ -42,6 +44,8 @@ pub struct Inject {
     seed: u64,
     ground: Ground,
     tools: Vec<Tool>,
+    /// How many of the tools are planned for.
+    planned: usize,
     learning: Learning,
     stage: Stage,
     /// What is left to try, the likeliest first, whichever tool it belongs to.
@@ -105,6 +109,7 @@ impl Inject {
             seed,
             ground,
             tools,
+            planned: 0,
             learning,
             stage: Stage::Start,
             waiting: VecDeque::new(),
@@ -132,6 +137,7 @@ impl Inject {
             ground: self.ground.clone(),
             learning: Learning::new(&tools, &self.ground, self.seed),
             tools,
+            planned: 0,
             stage: Stage::Learning,
             waiting: VecDeque::new(),
             patient: VecDeque::new(),
@@ -152,10 +158,14 @@ impl Inject {
             let known = self.learning.known.get(&tool.name).cloned().unwrap_or_default();
             injection_cases(tool, &known, &self.ground, self.seed)
         };
-        let mut cases: Vec<Ranked> = self.tools.iter().flat_map(of_tool).collect();
+        let group = self.tools.iter().skip(self.planned).take(TOOLS_AT_ONCE);
+        let mut cases: Vec<Ranked> = group.flat_map(of_tool).collect();
+        self.planned = (self.planned + TOOLS_AT_ONCE).min(self.tools.len());
         cases.sort_by_key(|ranked| ranked.rank);
         self.waiting = cases.into_iter().map(|ranked| ranked.case).collect();
-        self.trouble.clear();
+        if self.stage == Stage::Learning {
+            self.trouble.clear();
+        }
         self.stage = Stage::Trying;
         if !self.waiting.is_empty() {
             let cases = self.waiting.len();
@@ -284,6 +294,10 @@ impl Probe for Inject {
             }
         }
         self.prune();
+        while self.stage == Stage::Trying && self.waiting.is_empty() && self.planned < self.tools.len() {
+            self.plan(listener);
+            self.prune();
+        }
         let (world, cases) = self.next_cases()?;
         Some(self.job(world, cases, false))
     }
@@ -334,7 +348,8 @@ impl Probe for Inject {
     fn is_done(&self) -> bool {
         let idle = self.waiting.is_empty() && self.patient.is_empty() && self.busy.is_empty();
         let late = self.late.iter().all(Inject::is_done);
-        self.unseen.is_some() || self.stage == Stage::Trying && idle && late
+        let planned = self.planned >= self.tools.len();
+        self.unseen.is_some() || self.stage == Stage::Trying && idle && late && planned
     }
 
     fn finish(&mut self, why: Option<&str>, notebook: &mut Notebook) {

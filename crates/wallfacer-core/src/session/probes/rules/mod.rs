@@ -79,7 +79,7 @@ struct Watching {
 impl RulesProbe {
     /// `context` knows what rules may name; `connector` starts servers of the world that the rules need.
     pub fn new(
-        sets: Vec<RuleSet>,
+        (sets, shapes): (Vec<RuleSet>, &[ToolShape]),
         context: Context,
         connector: &Connector,
         known: &Known,
@@ -90,7 +90,8 @@ impl RulesProbe {
             true => Interest::ANSWERS,
             false => Interest::RULES,
         };
-        let tasks = Tasks::new(sets, &context, &known.catalogue, &known.schemas, options, selection);
+        let tasks =
+            Tasks::new((sets, shapes), &context, &known.catalogue, &known.schemas, options, selection);
         let Tasks { listing, calls, sequences, left_out } = tasks;
         let watched = connector.world().is_watched();
         // Without an observer nothing is said of effects, and that is told by the rules themselves.

@@ -41,7 +41,7 @@ pub(super) struct Tasks {
 impl Tasks {
     /// Sorts rules by what they need.
     pub fn new(
-        sets: Vec<RuleSet>,
+        (sets, shapes): (Vec<RuleSet>, &[ToolShape]),
         context: &Context,
         catalogue: &Catalogue,
         schemas: &BTreeMap<String, Schema>,
@@ -49,11 +49,10 @@ impl Tasks {
         selection: &Selection,
     ) -> Tasks {
         let mut tasks = Tasks::default();
-        let shapes = context.shapes();
         let mut seen = BTreeSet::new();
         let seed = options.effort.seed;
         for RuleSet { rules, .. } in sets {
-            let expansion = rules.expand(&shapes);
+            let expansion = rules.expand(shapes);
             for skipped in expansion.skipped {
                 tasks.left_out.push((format!("{} for `{}`", skipped.rule, skipped.tool), skipped.why));
             }
