@@ -14,11 +14,6 @@ lint:
 test:
     cargo test --workspace
 
-# The whole table of flaws in every way that the tests only try on some: workers, calls in flight, other names, and `ci`
-flaws:
-    cargo test -p wallfacer-core --test flaws -- --ignored
-    cargo test -p mcp-wallfacer --test command_line -- --ignored every_flaw
-
 # Review changed snapshots (cargo install cargo-insta)
 snapshots:
     cargo insta review

@@ -29,7 +29,7 @@ GIT_SERVER = "mcp-server-git==2026.10.19"
 PATIENCE = 600
 PYTHON = os.path.realpath(sys.executable)
 COLUMNS = [
-    "server", "build", "calls", "starts", "tools reached", "first finding, s", "last finding, s", "findings",
+    "server", "build", "calls", "starts", "tools reached", "last tool reached, s", "first finding, s", "last finding, s", "findings",
     "longest time without an event, s", "wall, s", "processor", "others", "whole plan", "exit",
 ]
 
@@ -258,9 +258,11 @@ def read_events(scene):
 def row(name, which, tools, document, events, took, processor, others, code):
     found = [event["at_ms"] / 1000 for event in events if event["event"] == "finding_made"]
     moments = [0.0, *(event["at_ms"] / 1000 for event in events), took]
+    first_calls = [event["at_ms"] / 1000 for event in events if event["event"] == "tool_reached"]
     reached = sum(counts.get("valid_completed", 0) > 0 for counts in document["tools"].values())
     values = [
         name, which, document["summary"]["calls"], document["run"]["lives"], f"{reached}/{tools}",
+        f"{first_calls[-1]:.1f}" if first_calls else "",
         f"{found[0]:.1f}" if found else "", f"{found[-1]:.1f}" if found else "", kinds(document),
         f"{max(later - earlier for earlier, later in zip(moments, moments[1:])):.1f}", f"{took:.1f}",
         *(f"{100 * used / took / os.cpu_count():.0f} %" for used in (processor, others)),

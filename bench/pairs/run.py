@@ -1,156 +1,137 @@
 #!/usr/bin/env python3
-"""A list of defects that were found and fixed in published servers in, a table of what `wallfacer check` sees of them out.
+"""Runs `wallfacer check` on published releases with a known, fixed defect, and on releases where it is gone.
 
-    run.py PAIRS.json WALLFACER [WORKDIR] [--only ID,…] [--side affected|fixed] [--budget DUR]
+    run.py PAIRS.json WALLFACER [--work DIR] [--only ID,…] [--side affected|fixed] [--seeds 0,1,2] [--budget 60s]
 
-Each pair names a package, an affected release and a fixed one. Both are installed by name and version, started in the
-sandbox, and checked; `check` is told nothing of the defect. Only classes that an injection can show are taken. A release
-that stands in several pairs is checked once.
+`check` is told nothing of the defect. A pair is found by a seed when the affected release gives a finding of the pair's
+class that the fixed release does not give. The table goes to standard output and into README.md beside this file.
 """
 
-import argparse
 import json
-import os
 import pathlib
-import shutil
-import subprocess
+import re
 import sys
 
-CLASSES = ("injection", "traversal", "scope", "symlink", "ssrf", "redos")
-KINDS = ("injection", "resource_growth", "hang")
-INSTALL_PATIENCE = 300
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import published
+
+# Which findings are of a class, by words of the class: kinds, and words that the message must have where a kind is wide.
+CLASSES = [
+    (r"redos|hang", ("hang", "resource_growth"), r""),
+    (r"symlink", ("injection",), r"link"),
+    (r"prefix", ("injection",), r"begin|prefix|sibling"),
+    (r"ssrf", ("injection",), r"connect|request|address|fetch"),
+    (r"command injection", ("injection",), r"execut|run|command|program"),
+    (r"argument injection", ("injection",), r"option"),
+    (r"traversal|scope", ("injection",), r"leav|out|path|direct"),
+    (r"schema", ("schema_violation", "output_refused", "internal_error"), r""),
+    (r"stdout", ("protocol_error",), r""),
+    (r"crash", ("crash",), r""),
+    (r"internal error", ("internal_error", "error_leak"), r""),
+]
 
 
-def wanted(pair):
-    return any(word in pair["class"].lower() for word in CLASSES)
+def expected(pair):
+    for words, kinds, message in CLASSES:
+        if re.search(words, pair["class"].lower()):
+            return kinds, message
+    sys.exit(f"{pair['id']}: no kind of finding is known for the class `{pair['class']}`")
 
 
-def install(pair, version, home):
-    """The package of one release, in a directory of its own; the path of what starts it."""
-    place = home / "installed" / f"{pair['package'].replace('/', '_')}-{version}"
-    done = place / "done"
-    if not done.exists():
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(parents=True)
-        if pair["ecosystem"] == "npm":
-            (place / "package.json").write_text('{"private": true}')
-            command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", f"{pair['package']}@{version}"]
-            subprocess.run(command, cwd=place, check=True, timeout=INSTALL_PATIENCE, stdout=subprocess.DEVNULL)
-        else:
-            subprocess.run([sys.executable, "-m", "venv", place / "venv"], check=True)
-            command = [place / "venv/bin/pip", "install", "-q", f"{pair['package']}=={version}", "mcp<2"]
-            subprocess.run(command, check=True, timeout=INSTALL_PATIENCE)
-        done.touch()
-    return place
+def of_class(pair, document):
+    kinds, message = expected(pair)
+    wide = ("injection",)
+    fits = lambda entry: entry["kind"]["type"] not in wide or re.search(message, entry["message"])
+    return [entry for entry in document["findings"] if entry["kind"]["type"] in kinds and fits(entry)]
 
 
-def program(pair, place):
-    """What is started, before the arguments of its own."""
-    if pair["ecosystem"] == "pypi":
-        return [str(place / "venv/bin" / pair["package"])]
-    root = place / "node_modules" / pair["package"]
-    manifest = json.loads((root / "package.json").read_text())
-    entry = manifest["bin"] if isinstance(manifest.get("bin"), str) else next(iter(manifest["bin"].values()))
-    return ["node", str(root / entry)]
+def identity(entry):
+    """What makes a finding of two releases the same: names that differ between runs do not count."""
+    plain = re.sub(r"wf[0-9a-f]{6,}|/[^\s`]*|\d+", "*", entry["message"])
+    return entry["kind"]["type"], entry.get("tool"), plain
 
 
-def repository(path):
-    """A repository with one commit and a file that has changed since."""
-    path.mkdir(parents=True)
-    git = ["git", "-C", str(path), "-c", "user.name=bench", "-c", "user.email=bench@example.com"]
-    subprocess.run([*git, "init", "-q"], check=True)
-    (path / "page.txt").write_text("one\n")
-    subprocess.run([*git, "add", "."], check=True)
-    subprocess.run([*git, "commit", "-q", "-m", "first"], check=True)
-    (path / "page.txt").write_text("two\n")
+def judge(pair, affected, fixed):
+    """Findings of the class that only the affected release has, and those that both have."""
+    known = {identity(entry) for entry in of_class(pair, fixed)} if fixed else set()
+    own = [entry for entry in of_class(pair, affected) if identity(entry) not in known]
+    return own
 
 
-def setting(pair, place, scene):
-    """The command line and the environment that the server is given, and what they name."""
-    root = scene / "area" / "root"
-    command, environment = program(pair, place), {}
-    package = pair["package"]
-    if "git" in pair["id"]:
-        repository(root)
-        return [*command, "--repository", str(root)], environment
-    root.mkdir(parents=True)
-    if "filesystem" in package:
-        (root / "page.txt").write_text("one\n")
-        return [*command, str(root)], environment
-    if "figma" in package:
-        return [*command, "--stdio", "--figma-api-key=x"], environment
-    if "searxng" in package:
-        return command, {"SEARXNG_URL": "http://127.0.0.1:1"}
-    if "godot" in package:
-        (root / "project.godot").write_text('config_version=5\n\n[application]\n\nconfig/name="bench"\n')
-        (root / "main.gd").write_text("extends Node\n")
-        return command, {"GODOT_PROJECT_PATH": str(root)}
-    if "kubernetes" in package:
-        stand_in = scene / "bin" / "kubectl"
-        stand_in.parent.mkdir()
-        stand_in.write_text("#!/bin/sh\nexit 0\n")
-        stand_in.chmod(0o755)
-        config = scene / "kubeconfig"
-        config.write_text(
-            "apiVersion: v1\nkind: Config\ncurrent-context: bench\n"
-            "clusters: [{name: bench, cluster: {server: 'https://127.0.0.1:1'}}]\n"
-            "contexts: [{name: bench, context: {cluster: bench, user: bench}}]\nusers: [{name: bench, user: {}}]\n"
-        )
-        return command, {"KUBECONFIG": str(config), "PATH": f"{stand_in.parent}:{os.environ['PATH']}"}
-    if "code-index" in package:
-        # Without a search program of the machine it searches by itself.
-        return command, {"PATH": str(scene / "nowhere")}
-    return command, environment
+def why_missed(document):
+    if document.get("failed"):
+        return document["failed"]
+    listed = [f"{entry['what']}: {entry['why']}" for entry in document.get("not_tested", [])]
+    return "; ".join(listed[:3]) or "all was tried"
 
 
-def check(pair, version, home, wallfacer, budget):
-    """What `check` says of one release, and where its time went."""
-    place = install(pair, version, home)
-    scene = home / "scenes" / f"{pair['package'].replace('/', '_')}-{version}-{budget}"
-    shutil.rmtree(scene, ignore_errors=True)
-    (scene / "work").mkdir(parents=True)
-    command, environment = setting(pair, place, scene)
-    variables = [word for name, value in environment.items() for word in ("--env", f"{name}={value}")]
-    line = [str(wallfacer), "check", "--sandbox", "require", "--format", "json", "--budget", budget, *variables]
-    line += ["--events", str(scene / "events.jsonl"), "--cwd", str(scene / "work"), "--", *command]
-    done = subprocess.run(line, cwd=scene / "work", capture_output=True, text=True)
-    (scene / "check.json").write_text(done.stdout)
-    (scene / "check.err").write_text(done.stderr)
-    try:
-        return json.loads(done.stdout)
-    except ValueError:
-        return {"findings": [], "failed": (done.stderr.strip().splitlines() or ["no output"])[-1]}
+def rows(pair, runs, seeds):
+    """One row of the table: what the affected releases gave, and what the fixed ones did."""
+    sides = {side: [runs[side, seed] for seed in seeds if (side, seed) in runs] for side in ("affected", "fixed")}
+    found, examples = [], []
+    for seed in seeds:
+        if ("affected", seed) in runs:
+            own = judge(pair, runs["affected", seed], runs.get(("fixed", seed)))
+            found.append(bool(own))
+            examples += own[:1]
+    silent = [entry for document in sides["fixed"] for entry in of_class(pair, document)]
+    first = next(iter(sides["affected"]), None)
+    what = published.told(examples[0]) if examples else ("" if first is None else f"missed. {why_missed(first)}")
+    said = "not run" if not sides["fixed"] else "silent"
+    failures = [document["failed"] for document in sides["fixed"] if document.get("failed")]
+    said = published.told(silent[0]) if silent else (failures[0] if failures else said)
+    return [pair["id"], pair["class"], f"{sum(found)} of {len(found)}", what, said, *figures(sides)]
 
 
-def told(document):
-    found = [entry for entry in document["findings"] if entry["kind"]["type"] in KINDS]
-    lines = [f"{entry.get('tool') or 'server'}: {entry['message']}" for entry in found]
-    unfinished = [entry["what"] for entry in document.get("not_tested", []) if "injection" in entry["what"]]
-    return (lines or [document.get("failed", "nothing")]) + [f"({what} not tried)" for what in unfinished]
+def figures(sides):
+    """For both releases: tools reached, findings of medium and above, calls, seconds."""
+    def both(figure):
+        return " / ".join(", ".join(str(figure(document)) for document in sides[side]) or "–" for side in ("affected", "fixed"))
+
+    tools = both(lambda document: "{} of {}".format(*published.reached(document)))
+    weight = both(lambda document: len(published.grave(document)))
+    return [tools, weight, both(lambda document: document["summary"]["calls"]), both(lambda document: document.get("took", "–"))]
+
+
+HEAD = ["pair", "class", "found", "by (affected)", "fixed release, same class", "tools reached", "≥ medium", "calls", "seconds"]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pairs", type=pathlib.Path)
-    parser.add_argument("wallfacer", type=pathlib.Path)
-    parser.add_argument("workdir", type=pathlib.Path, nargs="?", default=pathlib.Path("bench-pairs"))
-    parser.add_argument("--only", default="")
-    parser.add_argument("--side", choices=("affected", "fixed"))
-    parser.add_argument("--budget", default="60s")
-    options = parser.parse_args()
-    only = [name for name in options.only.split(",") if name]
-    pairs = [pair for pair in json.loads(options.pairs.read_text())["pairs"] if wanted(pair)]
-    home, wallfacer = options.workdir.resolve(), options.wallfacer.resolve()
-    known = {}
-    print("| pair | release | found |\n|---|---|---|")
+    parser = published.options(__doc__.splitlines()[0])
+    parser.add_argument("--side", choices=("affected", "fixed"), help="only these releases; the table is then not written")
+    how = parser.parse_args()
+    how.work, how.wallfacer = how.work.resolve(), how.wallfacer.resolve()
+    seeds = [int(word) for word in how.seeds.split(",")]
+    pairs = published.chosen(json.loads(how.list.read_text())["pairs"], how.only, lambda pair: pair["id"])
+    sides = [how.side] if how.side else ["affected", "fixed"]
+    lines, known = [], {}
+    show = lambda row: "| " + " | ".join(published.cell(str(value)) for value in row) + " |"
+    for line in (show(HEAD), "|" + "---|" * len(HEAD)):
+        lines.append(line)
+        print(line, flush=True)
+    count = 0
     for pair in pairs:
-        if only and pair["id"] not in only:
-            continue
-        for which in [options.side] if options.side else ["affected", "fixed"]:
-            release = (pair["package"], pair[which])
-            if release not in known:
-                known[release] = check(pair, pair[which], home, wallfacer, options.budget)
-            print(f"| {pair['id']} | {which} {pair[which]} | {'; '.join(told(known[release]))} |", flush=True)
+        runs = {}
+        for side in sides:
+            try:
+                published.install(pair, pair[side], how.work)
+            except (RuntimeError, OSError) as error:
+                print(f"{pair['id']}: {error}", file=sys.stderr, flush=True)
+                runs.update({(side, seed): published.failed(str(error)) for seed in seeds})
+                continue
+            for seed in [] if how.install_only else seeds:
+                key = (pair["package"], pair[side], pair["start"], seed)
+                if key not in known:
+                    known[key] = published.check(pair, pair[side], seed, how)
+                runs[side, seed] = known[key]
+        row = rows(pair, runs, seeds)
+        count += row[2].split(" of ")[0] == str(len(seeds))
+        lines.append(show(row))
+        print(lines[-1], flush=True)
+    total = f"{count} of {len(pairs)} pairs found by every seed. {published.build(how.wallfacer, how)}"
+    print(total)
+    if not (how.side or how.only or how.install_only or how.no_table):
+        published.write_table(pathlib.Path(__file__).with_name("README.md"), [total, "", *lines])
 
 
 if __name__ == "__main__":

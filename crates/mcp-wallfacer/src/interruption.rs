@@ -95,7 +95,7 @@ impl Watch {
         let message = match self.stop.reason() {
             Some(Reason::Overdue) => {
                 format!(
-                    "broken off after {seconds:.1} s, for the server kept it beyond its time; nothing was tested"
+                    "stopped after {seconds:.1} s, because it did not end within its time limit; nothing was tested"
                 )
             }
             _ => format!("interrupted after {seconds:.1} s, before anything could be reported"),

@@ -1,13 +1,14 @@
 //! Writes to the two standard streams: reports to stdout, everything else to stderr, where nothing that a server said acts.
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use clap::builder::Styles;
 use clap::builder::styling::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wallfacer_core::event::{Event, Listener};
-use wallfacer_core::report::Look;
+use wallfacer_core::report::{Detail, Look};
 use wallfacer_text::{page, shortened};
 
 use crate::environment;
@@ -15,6 +16,37 @@ use crate::exit::{Exit, Failure};
 
 /// What is read of an answer.
 const LONGEST_ANSWER: u64 = 100;
+
+/// When text has colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// What the command line says about what is shown. It is said once, before anything is.
+static CHOSEN: OnceLock<(Color, Detail)> = OnceLock::new();
+
+/// Takes in what the command line says about what is shown.
+pub fn choose(color: Color, quiet: bool, verbose: bool) {
+    let detail = match (quiet, verbose) {
+        (true, _) => Detail::Quiet,
+        (_, true) => Detail::Full,
+        _ => Detail::Usual,
+    };
+    let _only_once = CHOSEN.set((color, detail));
+}
+
+fn color() -> Color {
+    CHOSEN.get().map(|(color, _)| *color).unwrap_or_default()
+}
+
+/// How much of a report is shown.
+pub fn detail() -> Detail {
+    CHOSEN.get().map(|(_, detail)| *detail).unwrap_or_default()
+}
 
 /// Prints a report. Somebody who stops reading early (`| head`) is no failure.
 pub fn print(text: &str) -> io::Result<()> {
@@ -53,36 +85,48 @@ pub fn ask(question: &str) -> bool {
 
 /// In the colours of the messages about usage, where those have some.
 fn say(kind: &str, style: &Style, text: &str) {
-    let style = if io::stderr().is_terminal() && wants_colours() { *style } else { Style::new() };
+    let style = if wants_colours(io::stderr().is_terminal()) { *style } else { Style::new() };
     let _nobody_to_tell = writeln!(io::stderr().lock(), "{style}{kind}{style:#} {}", page(text, &[]));
 }
 
-fn wants_colours() -> bool {
-    environment::variable("NO_COLOR").is_none_or(|value| value.is_empty())
-        && environment::variable("TERM").is_none_or(|terminal| terminal != "dumb")
+fn wants_colours(is_terminal: bool) -> bool {
+    match color() {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            is_terminal
+                && environment::variable("NO_COLOR").is_none_or(|value| value.is_empty())
+                && environment::variable("TERM").is_none_or(|terminal| terminal != "dumb")
+        }
+    }
 }
 
 /// How a report on stdout looks.
 pub fn look() -> Look {
-    match terminal_size::terminal_size_of(io::stdout()) {
-        Some((width, _)) => Look::terminal(width.0.into(), wants_colours()),
-        None => Look::PLAIN,
-    }
+    let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    Look::terminal(width.unwrap_or(USUAL_WIDTH), wants_colours(width.is_some())).with_detail(detail())
 }
 
-/// What of a name has room on the line that shows what goes on.
-const PLACE: usize = 60;
+/// How wide a report is that goes to a file or a pipe.
+const USUAL_WIDTH: usize = 80;
+
+/// What of a finding has room on its line.
+const FINDING: usize = 160;
 
 /// Shows what goes on, where a person is watching.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
+    phase: String,
+    findings: usize,
+    /// Calls that were made when this was last told, and when that was.
+    calls: (u64, Instant),
 }
 
 impl Progress {
     pub fn new() -> Progress {
-        if !io::stderr().is_terminal() {
-            return Progress { bar: ProgressBar::hidden() };
+        if !io::stderr().is_terminal() || detail() == Detail::Quiet {
+            return Progress::on(ProgressBar::hidden());
         }
         let bar = ProgressBar::new_spinner();
         bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -90,7 +134,43 @@ impl Progress {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(100));
-        Progress { bar }
+        Progress::on(bar)
+    }
+
+    fn on(bar: ProgressBar) -> Progress {
+        Progress { bar, phase: String::new(), findings: 0, calls: (0, Instant::now()) }
+    }
+
+    /// A finding, above the line that shows what goes on. It may stand for others that were told before.
+    pub fn tell(&mut self, finding: &str, replaces: usize) {
+        self.findings = (self.findings + 1).saturating_sub(replaces);
+        self.bar.println(shortened(&page(finding, &[]), FINDING));
+    }
+
+    fn working(&mut self, calls: u64, reached: usize, tools: usize, suspicions: usize, left_ms: Option<u64>) {
+        let (before, since) = self.calls;
+        self.calls = (calls, Instant::now());
+        let rate = calls.saturating_sub(before) as f64 / since.elapsed().as_secs_f64().max(0.1);
+        let left = left_ms.map(|left| format!("{} s left · ", left.div_ceil(1_000))).unwrap_or_default();
+        let findings = self.findings;
+        let phase = &self.phase;
+        self.bar.set_message(format!(
+            "{left}{phase} · {reached} of {tools} tools reached · {rate:.0} calls/s · {findings} found, {suspicions} to prove"
+        ));
+    }
+}
+
+/// A phase in words for whoever watches.
+fn in_words(phase: &str) -> &str {
+    match phase {
+        "examples" => "valid calls",
+        "boundary" => "values at the limits",
+        "invalid" => "invalid values",
+        "adversarial" => "hostile values",
+        "random" => "random values",
+        "growth" => "repeated calls",
+        "stored" => "stored failures",
+        other => other,
     }
 }
 
@@ -103,13 +183,17 @@ impl Listener for Progress {
             Event::Measured { round, rounds, .. } => {
                 self.bar.set_message(format!("measuring {round}/{rounds}"));
             }
-            Event::RoundBegun { phase, cases } => self.bar.set_message(format!("{phase}: {cases} cases")),
-            Event::RoundDone { phase, calls, suspicions, .. } => {
-                self.bar.set_message(format!("{phase} done: {calls} calls so far, {suspicions} to prove"));
+            Event::RoundBegun { phase, cases } => {
+                self.phase = in_words(phase).to_owned();
+                self.bar.set_message(format!("{}: {cases} cases", self.phase));
             }
-            Event::FindingMade { kind, place, .. } => {
-                self.bar.set_message(format!("{kind} in {}", shortened(place, PLACE)));
+            Event::Working { calls, reached, tools, suspicions, left_ms } => {
+                self.working(*calls, *reached, *tools, *suspicions, *left_ms);
             }
+            Event::RoundDone { .. }
+            | Event::ToolReached { .. }
+            | Event::ServerStarted { .. }
+            | Event::FindingMade { .. } => {}
             // Others may follow: the line is cleared when the last listener goes.
             Event::Closed { .. } => {}
         }

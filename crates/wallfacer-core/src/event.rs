@@ -48,6 +48,28 @@ pub enum Event<'a> {
         #[serde(skip)]
         suspected: &'a [String],
     },
+    /// A valid call of a tool succeeded for the first time.
+    ToolReached {
+        tool: &'a str,
+    },
+    /// A server was started.
+    ServerStarted {
+        /// The world that it lives in, and what for.
+        purpose: &'a str,
+        /// How long it waited for others that were being started, and how long its own start took.
+        waited_ms: u64,
+        took_ms: u64,
+    },
+    /// How far a run is, told now and then.
+    Working {
+        /// Calls that were answered so far.
+        calls: u64,
+        reached: usize,
+        tools: usize,
+        suspicions: usize,
+        /// What is left of the budget, where there is one.
+        left_ms: Option<u64>,
+    },
     /// A bug is proven.
     FindingMade {
         id: &'a str,

@@ -20,8 +20,14 @@ pub struct About {
     pub severity: Severity,
     /// A few words.
     pub title: &'static str,
-    /// What it means for those who use the server, and what to do about it.
-    pub help: &'static str,
+    /// How a sentence about one finding begins, with `{place}` for the tool; empty where the message says it all.
+    pub lead: &'static str,
+    /// What it means for those who use the server.
+    pub why: &'static str,
+    /// What the author of the server can do about it.
+    pub change: &'static str,
+    /// How a finding of this kind is known to be true.
+    pub proof: &'static str,
     references: &'static [(ReferenceKind, &'static str)],
 }
 
@@ -42,7 +48,21 @@ pub enum ReferenceKind {
     Owasp,
 }
 
+/// Where the page of a kind is, for readers who have no wallfacer at hand.
+const PAGES: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/kinds/");
+
 impl About {
+    /// By the name of the kind.
+    pub fn of(name: &str) -> Option<&'static About> {
+        static TABLE: [About; FINDING_KINDS.len()] = ABOUT;
+        TABLE.iter().find(|about| about.name == name)
+    }
+
+    /// The address of the page about this kind.
+    pub fn page(&self) -> String {
+        format!("{PAGES}{}.md", self.name)
+    }
+
     pub fn references(&self) -> Vec<Reference> {
         let made = |(kind, text): &(ReferenceKind, &str)| Reference { kind: *kind, text: (*text).to_owned() };
         self.references.iter().map(made).collect()
@@ -57,7 +77,10 @@ macro_rules! kinds {
             name: $name:literal,
             severity: $severity:ident,
             title: $title:literal,
-            help: $help:literal,
+            lead: $lead:literal,
+            why: $why:literal,
+            change: $change:literal,
+            proof: $proof:literal,
             references: [$(($reference:ident, $text:expr)),*],
         }
     )*) => {
@@ -76,16 +99,25 @@ macro_rules! kinds {
         /// The names of all kinds of finding, as they stand in files.
         pub const FINDING_KINDS: [&str; [$($name),*].len()] = [$($name),*];
 
-        impl Kind {
-            pub fn about(&self) -> &'static About {
-                match self {
-                    $(Kind::$variant { .. } => &About {
+        /// What there is to know of each kind, in the order of [`FINDING_KINDS`].
+        pub const ABOUT: [About; FINDING_KINDS.len()] = [
+            $(About {
                         name: $name,
                         severity: Severity::$severity,
                         title: $title,
-                        help: $help,
+                        lead: $lead,
+                        why: $why,
+                        change: $change,
+                        proof: $proof,
                         references: &[$((ReferenceKind::$reference, $text)),*],
-                    }),*
+            }),*
+        ];
+
+        impl Kind {
+            /// The name that stands in files and settings.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Kind::$variant { .. } => $name),*
                 }
             }
 
@@ -104,8 +136,13 @@ kinds! {
         name: "crash",
         severity: Critical,
         title: "A request ends the server",
-        help: "The process exits, or the connection closes, because of one request: every other conversation is lost \
-               with it. Catch the failure where it happens and answer with an error.",
+        lead: "a call to {place} crashes the server",
+        why: "One request ends the process, and every conversation that goes through it. Clients report a \
+              lost connection, and what was in progress is gone.",
+        change: "Catch the failure where it happens and answer the request with an error: `isError: true` for \
+                 a tool, a JSON-RPC error for anything else.",
+        proof: "The process exited, was killed by a signal, or closed the connection right after the \
+                request, on fresh servers each time.",
         references: [(Cwe, "CWE-248"), (Cwe, "CWE-20")],
     }
 
@@ -117,35 +154,54 @@ kinds! {
         name: "hang",
         severity: High,
         title: "A request is never answered",
-        help: "No answer came, and none on a fresh server with twice the time. Bound the work that one request can \
-               ask for, and answer with an error when the bound is met.",
+        lead: "a call to {place} is never answered",
+        why: "The client waits until its own limit, and the model with it. Many clients then drop the \
+              whole connection; some servers answer nothing else meanwhile.",
+        change: "Bound the work that one request can ask for (size, count, depth, time), and answer with an \
+                 error when the bound is reached. Give every call to the outside a timeout.",
+        proof: "No answer came within the time limit, and again none on a fresh server with twice the time. \
+                A tool that is only slow is not reported.",
         references: [(Cwe, "CWE-835"), (Cwe, "CWE-400")],
     }
 
     ProtocolError {
         name: "protocol_error",
         severity: High,
-        title: "What the server sends is no valid message",
-        help: "Clients cannot read such bytes, and many give up the connection. Log to standard error, never to \
-               standard output, and let one place write replies.",
+        title: "The server sends something that is not a valid message",
+        lead: "",
+        why: "Clients cannot read it. Strict ones close the connection; others drop the line, and with it \
+              perhaps an answer that somebody waits for.",
+        change: "Write logs and banners to standard error, never to standard output, and let one place write \
+                 all replies. Over HTTP, send only JSON-RPC messages in the declared content type.",
+        proof: "The exact bytes that the server sent are in the evidence; they were sent again by a fresh \
+                server.",
         references: [(Spec, TRANSPORTS)],
     }
 
     InternalError {
         name: "internal_error",
         severity: Medium,
-        title: "An input makes the server fail inside",
-        help: "The server answers with an internal error or a stack trace, where it should have said what is wrong with \
-               the input. Check the input before it is used.",
+        title: "An input makes the server fail internally",
+        lead: "{place} fails internally instead of saying what is wrong with its arguments",
+        why: "The model is told of a fault that it cannot do anything about, so it gives up or repeats the \
+              call. A stack trace also shows how the server is built.",
+        change: "Check the arguments before they are used, and answer with an error that names the argument \
+                 and what is expected of it.",
+        proof: "The answer is an internal error (JSON-RPC code -32603) or carries a stack trace, on fresh \
+                servers each time.",
         references: [(Cwe, "CWE-755"), (Cwe, "CWE-209")],
     }
 
     SchemaViolation {
         name: "schema_violation",
         severity: Medium,
-        title: "A result does not keep to the declared output schema",
-        help: "Clients check structured results against the schema that the tool declares, and refuse what does not \
-               fit. Mend the result or the schema.",
+        title: "A result does not match the declared output schema",
+        lead: "",
+        why: "Clients check structured results against the schema that the tool declares. They refuse a \
+              result that does not match, so the call fails although the tool did its work.",
+        change: "Correct the result or the `outputSchema` of the tool, so that both say the same.",
+        proof: "The result was checked against the tool's own `outputSchema`; the place and the broken \
+                keyword are named.",
         references: [(Spec, TOOLS)],
     }
 
@@ -153,8 +209,12 @@ kinds! {
         name: "accepted_invalid",
         severity: Low,
         title: "Arguments that the schema forbids are accepted",
-        help: "The tool succeeds with arguments that its own input schema rules out: either the schema is wrong or the \
-               check is missing.",
+        lead: "",
+        why: "The tool succeeds with arguments that its own `inputSchema` rules out. Models read the \
+              schema; where it is not enforced, a mistake is carried out instead of being pointed out.",
+        change: "Validate the arguments against the `inputSchema` before using them, or loosen the schema if \
+                 the value is meant to be allowed.",
+        proof: "The call was made with arguments that break the schema, and the tool answered with success.",
         references: [(Cwe, "CWE-20"), (Spec, TOOLS)],
     }
 
@@ -162,7 +222,10 @@ kinds! {
         name: "property_failure",
         severity: Medium,
         title: "A rule does not hold",
-        help: "An answer breaks a rule that was written for this server. The rule names what was expected.",
+        lead: "",
+        why: "The answer is not what the rule promises to those who use the tool.",
+        change: "Correct the tool, or the rule if it asks too much. `wallfacer explain RULE` shows the rule.",
+        proof: "The rule was judged on the answer of a fresh server; the value that breaks it is named.",
         references: [(Cwe, "CWE-840")],
     }
 
@@ -170,7 +233,11 @@ kinds! {
         name: "sequence_failure",
         severity: High,
         title: "A sequence of calls does not go as it should",
-        help: "A step of a sequence fails that was written for this server. The step names what was expected.",
+        lead: "",
+        why: "Calls that build on each other (create, read, delete) do not fit together, so a client that \
+              uses them in this order gets wrong results.",
+        change: "Look at the step that is named, and at what the steps before it left behind.",
+        proof: "The whole sequence was made again on a fresh server, and failed at the same step.",
         references: [(Cwe, "CWE-840")],
     }
 
@@ -178,7 +245,10 @@ kinds! {
         name: "state_leak",
         severity: High,
         title: "One session sees what belongs to another",
-        help: "What was planted in one session came back in another. Keep state by session, not in the process.",
+        lead: "{place} shows one session what belongs to another",
+        why: "Users who share the server see each other's data.",
+        change: "Keep state by session, not in global variables of the process.",
+        proof: "A unique value was stored in one session and came back in another.",
         references: [(Cwe, "CWE-488"), (Owasp, "MCP10:2025 Context Injection & Over-Sharing")],
     }
 
@@ -186,48 +256,78 @@ kinds! {
         name: "race",
         severity: High,
         title: "Concurrent calls disturb each other",
-        help: "No order of the calls, one after another, explains the answers. Guard what the calls share.",
+        lead: "calls to {place} at the same time disturb each other",
+        why: "Clients make calls at the same time. Then answers are wrong, or data is lost, and it cannot \
+              be reproduced by making the calls one by one.",
+        change: "Guard what the calls share with a lock or a transaction, or give each call its own.",
+        proof: "No order of the same calls, one after another, explains the answers that came.",
         references: [(Cwe, "CWE-362")],
     }
 
     Injection {
         name: "injection",
         severity: Critical,
-        title: "An input makes the server do something",
-        help: "Proven by its effect: a marker was executed, a file outside the declared scope was opened, or an address \
-               was reached, because an argument said so.",
+        title: "An argument makes the server do something it should not",
+        lead: "an argument of {place} decides what the server does",
+        why: "Whoever writes the argument decides: a user, or a web page or mail that the model read. They \
+              can run commands, read files or reach addresses with the rights of the server.",
+        change: "Do not build commands, paths, queries or addresses out of text: pass arguments as a list, \
+                 resolve paths and check that they are inside the allowed directory, bind values in queries, \
+                 and allow addresses by a list.",
+        proof: "Proven by its effect in the sandbox: a marker was executed, a file outside the allowed place \
+                was opened or written, or an address was reached, because an argument said so.",
         references: [(Cwe, "CWE-74"), (Owasp, "MCP05:2025 Command Injection & Execution")],
     }
 
     SecretLeak {
         name: "secret_leak",
         severity: High,
-        title: "A secret comes out",
-        help: "A secret that the server was given appears in a reply, a log line or in bytes that leave the machine.",
+        title: "A secret is disclosed",
+        lead: "",
+        why: "Whatever is in an answer ends up in the model's context, in logs and in transcripts; \
+              whatever is sent away is in somebody else's hands. The secret has to be replaced.",
+        change: "Never put the environment, headers or configuration into answers, errors or logs. Send a \
+                 secret only to the service that it is for.",
+        proof: "A secret that was made up for this run, or a variable that the server was given, was found \
+                in what the server sent.",
         references: [(Cwe, "CWE-200"), (Owasp, "MCP01:2025 Token Mismanagement & Secret Exposure")],
     }
 
     UndeclaredBehaviour {
         name: "undeclared_behaviour",
         severity: High,
-        title: "The server does what it does not say",
-        help: "What was observed contradicts what a tool declares of itself. Mend the tool or its annotations.",
+        title: "A tool does what it says it does not do",
+        lead: "{place} does what it says it does not do",
+        why: "Clients decide by the annotations and the description of a tool whether to ask the user \
+              first. A tool that does more than it says is called without anyone having agreed to it.",
+        change: "Correct the annotations (`readOnlyHint`, `destructiveHint`, `idempotentHint`, \
+                 `openWorldHint`) and the description, or leave out what the tool should not do.",
+        proof: "The system calls of the server were recorded while the tool was called; the one that \
+                contradicts it is named.",
         references: [(Cwe, "CWE-912"), (Owasp, "MCP03:2025 Tool Poisoning")],
     }
 
     ResourceGrowth {
         name: "resource_growth",
         severity: Medium,
-        title: "What is taken is not given back",
-        help: "Memory, open files or processes grow with the number of calls, and go on growing.",
+        title: "Memory, files or processes are not released",
+        lead: "{place} does not release what it uses",
+        why: "A server that runs for days becomes slow and is killed in the end.",
+        change: "Release what a call opened when it is done (files, connections, child processes), and bound \
+                 caches.",
+        proof: "The same call was made many times on one server; what it uses grew with each call, and went \
+                on growing.",
         references: [(Cwe, "CWE-401"), (Cwe, "CWE-770")],
     }
 
     Conformance(rule: String) {
         name: "conformance",
         severity: Medium,
-        title: "A rule of the specification is broken",
-        help: "The rule is named; clients that rely on it will not work with this server.",
+        title: "A rule of the MCP specification is broken",
+        lead: "",
+        why: "Clients that rely on the rule do not work with this server.",
+        change: "Change what the message names, or update the SDK that the server is built with.",
+        proof: "The exchange that breaks the rule is in the evidence, and happens each time.",
         references: [(Spec, SPECIFICATION)],
     }
 
@@ -235,16 +335,21 @@ kinds! {
         name: "drift",
         severity: Medium,
         title: "The server is not what it was",
-        help: "What the server declares or does differs from what was written down when it was last looked at, or from \
-               another server that it is held against.",
+        lead: "",
+        why: "What was reviewed and accepted is not what runs now. Users who approved the old server have \
+              not approved this one.",
+        change: "If the change is meant, review it and write the lock file anew (`wallfacer lock`). If not, \
+                 find out what changed it.",
+        proof: "What the server declares and does now was compared with what was recorded before, or with \
+                the other server.",
         references: [(Owasp, "MCP03:2025 Tool Poisoning")],
     }
 }
 
 impl Kind {
-    /// The name that stands in files and settings.
-    pub fn name(&self) -> &'static str {
-        self.about().name
+    /// What there is to know of this kind.
+    pub fn about(&self) -> &'static About {
+        About::of(self.name()).expect("every kind is in the table")
     }
 
     /// The weight where neither the check nor the user says otherwise.
@@ -263,6 +368,11 @@ impl Kind {
     /// Whether the server is lost by it, so that what came before may have a part in it.
     pub fn is_fatal(&self) -> bool {
         matches!(self, Kind::Crash | Kind::Hang { .. })
+    }
+
+    /// Whether it may show only where something is stored, so that what came before may have a part in it.
+    pub fn may_need_state(&self) -> bool {
+        matches!(self, Kind::SchemaViolation | Kind::InternalError)
     }
 
     /// The rule, sequence or check that failed, for settings of the form `rule:NAME`.

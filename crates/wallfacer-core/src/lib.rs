@@ -12,6 +12,8 @@ pub mod severity;
 
 pub mod rule_severity;
 
+pub mod rule_words;
+
 pub mod kind;
 
 pub mod target;

@@ -46,7 +46,8 @@ impl<W: Write> Log<W> {
 
 impl<W: Write> Listener for Log<W> {
     fn hear(&mut self, event: &Event<'_>) {
-        if self.failed.is_none() {
+        // How far it is depends on the moment; the log tells what happened.
+        if self.failed.is_none() && !matches!(event, Event::Working { .. }) {
             self.failed = self.write(event).err();
         }
     }

@@ -46,7 +46,7 @@ impl Stop {
     pub fn why(&self) -> &'static str {
         match self.reason() {
             Some(Reason::Interrupted) => "the run was interrupted",
-            Some(Reason::Overdue) | None => "the budget was used up",
+            Some(Reason::Overdue) | None => "the time limit was reached",
         }
     }
 

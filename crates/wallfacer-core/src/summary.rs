@@ -1,9 +1,10 @@
 //! What the steps of a run come to: one [`Run`], which is all that a report needs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::catalogue::Catalogue;
 use crate::findings::{Baseline, Finding, merge};
@@ -46,10 +47,20 @@ pub struct Run {
     pub interrupted: bool,
     /// Rules and sequences that something was said of.
     pub rules_judged: u64,
+    /// Which rules were tried, and which were not.
+    pub rules: RulesTried,
+    /// What became of the findings that were stored before.
+    pub stored: Vec<StoredFinding>,
     /// Why nothing is known although calls were made.
     pub in_vain: Option<&'static str>,
     /// What the server declares and was seen to do, for a lock file; none where that was not looked at.
     pub locked: Option<Lock>,
+    /// When what happened, where somebody listened.
+    pub timeline: Vec<Moment>,
+    /// The directory in which the run is kept for later reports, where it is.
+    pub keep_in: Option<PathBuf>,
+    /// Tokens that the server gave, which are kept out of all that is written.
+    pub tokens: Vec<String>,
 }
 
 /// One step of a run.
@@ -57,6 +68,53 @@ pub struct Run {
 pub struct StepDone {
     pub name: &'static str,
     pub took: Duration,
+}
+
+/// Which rules a run tried.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct RulesTried {
+    /// The rule files of the project.
+    pub files: BTreeSet<String>,
+    /// The packs that fit the server, or were asked for.
+    pub packs: BTreeSet<String>,
+    /// Sequences that went as they are written.
+    pub sequences_passed: BTreeSet<String>,
+    /// Rules of these packs that are about a tool which the server does not have.
+    pub fit_no_tool: u64,
+}
+
+impl RulesTried {
+    pub fn add(&mut self, other: RulesTried) {
+        self.files.extend(other.files);
+        self.packs.extend(other.packs);
+        self.sequences_passed.extend(other.sequences_passed);
+        self.fit_no_tool += other.fit_no_tool;
+    }
+}
+
+/// A finding of an earlier run, and what this run can say of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StoredFinding {
+    pub id: String,
+    /// What it is, in a few words.
+    pub about: String,
+    pub became: Became,
+    /// Why it was not tried, where it was not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+/// What became of a stored finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Became {
+    StillThere,
+    /// It was tried, and did not show.
+    Gone,
+    NotTried,
 }
 
 /// A finding that someone accepted, and why.
@@ -67,7 +125,7 @@ pub struct Accepted {
 }
 
 /// An entry of the baseline that nothing answers to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Stale {
     pub id: String,
@@ -75,7 +133,7 @@ pub struct Stale {
 }
 
 /// What a run means for whoever waits for its exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Conclusion {
@@ -114,12 +172,15 @@ pub struct Fuzzed {
     pub out_of_time: bool,
     /// Rules and sequences that something was said of.
     pub rules_judged: u64,
+    pub rules: RulesTried,
     /// Inputs whose answer was new in kind.
     pub news: Vec<Input>,
+    /// Tokens that the server gave, which are kept out of all that is written.
+    pub tokens: Vec<String>,
 }
 
 /// Calls by what became of them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     pub calls: u64,
@@ -136,7 +197,7 @@ pub struct Summary {
 }
 
 /// The same for one tool, with how often what should work did.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolSummary {
     #[serde(flatten)]
@@ -146,15 +207,28 @@ pub struct ToolSummary {
 }
 
 /// Worth knowing, not wrong.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Note {
     pub tool: Option<String>,
     pub text: String,
 }
 
+/// Something that happened while the run was going on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Moment {
+    /// Since the run began.
+    pub ms: u64,
+    /// `phase` or `finding`.
+    pub event: String,
+    pub text: String,
+    /// Calls that were made by then.
+    pub calls: u64,
+}
+
 /// What was not tested, and why.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NotTested {
     pub what: String,
@@ -235,8 +309,13 @@ impl Run {
             out_of_time: false,
             interrupted: false,
             rules_judged: 0,
+            rules: RulesTried::default(),
+            stored: Vec::new(),
             in_vain: None,
             locked: None,
+            timeline: Vec::new(),
+            keep_in: None,
+            tokens: Vec::new(),
         }
     }
 
@@ -268,8 +347,13 @@ impl Run {
             out_of_time: fuzzed.out_of_time,
             interrupted: false,
             rules_judged: fuzzed.rules_judged,
+            rules: fuzzed.rules,
+            stored: Vec::new(),
             in_vain: None,
             locked: None,
+            timeline: Vec::new(),
+            keep_in: None,
+            tokens: fuzzed.tokens,
         }
     }
 
@@ -291,6 +375,21 @@ impl Run {
         self.not_tested.extend(fuzzed.not_tested);
         self.out_of_time |= fuzzed.out_of_time;
         self.rules_judged += fuzzed.rules_judged;
+        self.rules.add(fuzzed.rules);
+        self.tokens.extend(fuzzed.tokens);
+    }
+
+    /// Says what became of findings that were stored before, for people: what still fails is among the findings.
+    pub fn tell_stored(&mut self, stored: Vec<StoredFinding>) {
+        for StoredFinding { id, about, became, why } in &stored {
+            let text = match became {
+                Became::StillThere => continue,
+                Became::Gone => format!("the stored finding {id} ({about}) was tried again, and is gone"),
+                Became::NotTried => format!("the stored finding {id} ({about}) was not tried again: {why}"),
+            };
+            self.notes.push(Note { tool: None, text });
+        }
+        self.stored = stored;
     }
 
     /// Adds what was proven, each time and not each time.

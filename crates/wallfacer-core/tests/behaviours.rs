@@ -73,6 +73,10 @@ fn what_is_worth_knowing_is_told_as_an_observation() {
         ),
         ("writes-outside", "it wrote `~/fixture-state`, outside its working directory and scope"),
         ("listens", "it listens on `127.0.0.1:4711`"),
+        (
+            "counts-its-use",
+            "it writes `./usage.json` whatever tool is called, those that only read among them",
+        ),
         ("client-of-its-file", "it read `~/.kube/config`, as clients of that kind do"),
     ] {
         let row = behaviours().iter().find(|row| row.name == name).unwrap();

@@ -40,6 +40,7 @@ fn a_check_uses_its_time_and_tells_what_it_had_no_time_for() {
         shelf: Shelf::new(BTreeMap::new()),
         parameters: BTreeMap::new(),
         rules: Vec::new(),
+        shared: None,
     };
     let mut phases = Phases::default();
     let run = check(Connector::new(target, common::environment()), &options, &mut phases).unwrap();

@@ -50,6 +50,23 @@ async fn call(connection: &mut Connection, tool: &str, arguments: Value) -> Stri
 }
 
 #[test]
+fn a_server_that_was_started_on_one_thread_is_asked_on_another() {
+    let starting = std::thread::spawn(|| {
+        common::wait_for(async {
+            let (mut connection, _) = open(Stdio, Version::LATEST_LEGACY).await;
+            assert!(connection.detach());
+            connection
+        })
+    });
+    let mut connection = starting.join().unwrap();
+    common::wait_for(async {
+        connection.attach().unwrap();
+        assert_eq!(call(&mut connection, "echo", json!({ "text": "here" })).await, "here");
+        assert!(connection.close(PATIENCE).await.strays.is_empty());
+    });
+}
+
+#[test]
 fn a_correct_server_is_understood_over_every_transport_and_in_every_version() {
     common::wait_for(async {
         for (transport, version) in ways() {

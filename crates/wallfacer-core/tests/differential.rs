@@ -11,7 +11,7 @@ use wallfacer_core::findings::Finding;
 use wallfacer_core::learn::Learned;
 use wallfacer_core::place::Pattern;
 use wallfacer_core::plan::Mode;
-use wallfacer_core::session::{FuzzOptions, Replay, against, differential, learn, replay};
+use wallfacer_core::session::{FuzzOptions, Replay, against, differential, learn, replay, usual_budget};
 use wallfacer_core::summary::Fuzzed;
 use wallfacer_core::target::{Command, Destructive, Protocol, Reach, Target, Version};
 use wallfacer_core::wire::Connector;
@@ -83,7 +83,16 @@ fn wanted(rows: &[Expect]) -> Vec<(&str, Option<&str>, &str)> {
 /// Whether the finding shows again after a round trip through its file.
 fn again(connector: Connector, other: Option<Connector>, finding: &Finding) -> Replay {
     let stored: Finding = serde_json::from_str(&serde_json::to_string(finding).unwrap()).unwrap();
-    common::wait_for(replay(connector, other, &stored, &Destructive::default(), &mut Deaf)).unwrap().verdict
+    common::wait_for(replay(
+        connector,
+        other,
+        &stored,
+        &Destructive::default(),
+        usual_budget(&stored),
+        &mut Deaf,
+    ))
+    .unwrap()
+    .verdict
 }
 
 /// Each row by itself, all at once: most of the time is spent waiting for servers to start.

@@ -24,7 +24,8 @@ fn a_file_of_version_3_runs_as_it_is() {
     let rules = Rules::read("version3.yaml", text, &BTreeMap::new(), &|_| None)
         .unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(rules.warnings, []);
-    let choose = |_: &[ToolShape]| vec![RuleSet { name: "version3".to_owned(), rules: rules.clone() }];
+    let choose =
+        |_: &[ToolShape]| vec![RuleSet { name: "version3".to_owned(), rules: rules.clone(), own: true }];
     let effort = FuzzOptions { in_flight: 1, ..FuzzOptions::default() };
     let options = PropertyOptions { effort, cases: 100, looks_further: true, noise: Vec::new() };
     let target = Target::new(common::fixture("correct", Transport::Stdio));

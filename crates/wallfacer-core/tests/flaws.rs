@@ -51,8 +51,8 @@ const SILENT: [&str; 6] = [
     "crash-after-a-while",
     "sleeps-as-asked",
     "slow-with-length",
-    "hang-in-company",
     "wrong-id-on-one-value",
+    "hang-in-company",
 ];
 /// Flaws that show only when one call is made many times.
 const OF_MANY_CALLS: [&str; 5] =
@@ -101,14 +101,14 @@ impl Listener for Deaf {
 type Found = Vec<(String, Option<String>, String)>;
 
 #[test]
-fn every_flaw_gives_exactly_its_findings_one_call_at_a_time_and_many_on_two_workers() {
+fn every_flaw_gives_exactly_its_findings_one_call_at_a_time_and_many_on_several_workers() {
     let one = Way { in_flight: 1, ..PLAIN };
-    let many = Way { workers: 2, in_flight: 64, ..PLAIN };
     walk(flaws().iter().collect(), |flaw| {
+        let many = way_of(flaw, false);
         let (first, second) = (run(flaw, one), run(flaw, many));
         let mut wrong = compare(flaw, one, &first);
         wrong.extend(compare(flaw, many, &second));
-        if ids(&first) != ids(&second) {
+        if !flaw.together && !many.renamed && ids(&first) != ids(&second) {
             wrong.push(format!(
                 "{}: other ids with {many:?}: {:?}, {:?}",
                 flaw.name,
@@ -118,6 +118,27 @@ fn every_flaw_gives_exactly_its_findings_one_call_at_a_time_and_many_on_two_work
         }
         wrong
     });
+}
+
+/// Every row in every way would take an hour, so each has one of its own: by its name, so that it is always the same, and all
+/// numbers of workers and of calls, both sorts of names and both transports are tried on many rows.
+fn way_of(flaw: &Flaw, fixed: bool) -> Way {
+    let hash = flaw.name.bytes().chain([u8::from(fixed)]).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let pick = |shift: u64, many: u64| ((hash >> shift) % many) as usize;
+    // Without a sandbox two servers cannot listen at one address, and one that is busy lets go of it late.
+    let busy =
+        flaw.together || SILENT.contains(&flaw.name) || flaw.expected.iter().any(|row| row.kind == "hang");
+    let http = flaw.http && !busy && pick(32, 4) == 0;
+    Way {
+        fixed,
+        workers: if http { 1 } else { [1, 2, 8][pick(8, 3)] },
+        in_flight: [16, 64][pick(16, 2)],
+        renamed: pick(24, 2) == 1,
+        http,
+        ..PLAIN
+    }
 }
 
 #[test]
@@ -150,8 +171,8 @@ fn a_loop_that_ended_is_one_finding_that_names_each_frame_which_ends_it_whatever
     });
     for run in &runs {
         let [finding] = &run.findings[..] else { panic!("{:?}", found(run)) };
-        let [frames, ..] = &finding.evidence[..] else { panic!("{finding:?}") };
-        assert_eq!(frames.label, "frames");
+        let frames = finding.evidence.iter().find(|proof| proof.label == "frames");
+        let Some(frames) = frames else { panic!("{finding:?}") };
         // By the first of these it ends at once, by the second with its input.
         let named = |name: &str| frames.text.lines().any(|line| line == name);
         assert!(named("not JSON") && named("jsonrpc 1.0"), "{}", frames.text);
@@ -164,8 +185,10 @@ fn a_loop_that_ended_is_one_finding_that_names_each_frame_which_ends_it_whatever
 
 #[test]
 fn no_correct_twin_gives_a_finding() {
-    let way = Way { fixed: true, ..PLAIN };
-    walk(flaws().iter().collect(), |flaw| compare(flaw, way, &run(flaw, way)));
+    walk(flaws().iter().collect(), |flaw| {
+        let way = way_of(flaw, true);
+        compare(flaw, way, &run(flaw, way))
+    });
 }
 
 #[test]
@@ -178,33 +201,13 @@ fn what_only_news_lead_to_is_not_found_without_them() {
 
 #[test]
 fn other_names_change_no_result() {
-    under_other_names(chosen(|_| true));
-}
-
-#[test]
-#[ignore = "takes minutes: just flaws"]
-fn other_names_change_no_result_in_the_whole_table() {
-    under_other_names(flaws().iter().collect());
-}
-
-fn under_other_names(rows: Vec<&Flaw>) {
     let way = Way { renamed: true, ..PLAIN };
-    walk(rows, |flaw| compare(flaw, way, &run(flaw, way)));
+    walk(chosen(|_| true), |flaw| compare(flaw, way, &run(flaw, way)));
 }
 
 #[test]
 fn eight_workers_find_the_same() {
     in_these_ways(chosen(|_| true), &[Way { workers: 8, in_flight: 64, ..PLAIN }]);
-}
-
-#[test]
-#[ignore = "takes minutes: just flaws"]
-fn any_number_of_workers_and_calls_finds_the_same_in_the_whole_table() {
-    let of = |workers| [1, 64].map(|in_flight| Way { workers, in_flight, ..PLAIN });
-    let ways = [1, 2, 8].map(of).concat();
-    in_these_ways(flaws().iter().collect(), &ways);
-    let twins: Vec<Way> = ways.into_iter().map(|way| Way { fixed: true, ..way }).collect();
-    in_these_ways(flaws().iter().collect(), &twins);
 }
 
 /// Each way finds what the table says, under the ids that the usual one gives.
@@ -215,7 +218,7 @@ fn in_these_ways(rows: Vec<&Flaw>, ways: &[Way]) {
         for way in ways {
             let other = run(flaw, *way);
             wrong.extend(compare(flaw, *way, &other));
-            if ids(&plain) != ids(&other) {
+            if shows(flaw, *way) && ids(&plain) != ids(&other) {
                 wrong.push(format!("{}: other ids with {way:?}", flaw.name));
             }
         }
@@ -288,11 +291,15 @@ fn run(flaw: &Flaw, way: Way) -> Run {
     Run::of_fuzzing(String::new(), fuzzed)
 }
 
+fn shows(flaw: &Flaw, way: Way) -> bool {
+    !flaw.together || way.in_flight > 1
+}
+
 /// What differs from the table.
 fn compare(flaw: &Flaw, way: Way, run: &Run) -> Vec<String> {
     let renaming = Renaming::new(RENAMING);
     let shown = |name: &str| if way.renamed { renaming.apply(name) } else { name.to_owned() };
-    let rows = flaw.expected.iter().filter(|_| !way.fixed);
+    let rows = flaw.expected.iter().filter(|_| !way.fixed && shows(flaw, way));
     let expected = rows.map(|row| (row.kind.to_owned(), row.tool.map(shown), row.severity.to_owned()));
     let (expected, found) = (sorted(expected.collect()), found(run));
     let mut wrong = Vec::new();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::findings::Finding;
-use wallfacer_core::session::{FuzzOptions, Replay, inject, replay};
+use wallfacer_core::session::{FuzzOptions, Replay, inject, replay, usual_budget};
 use wallfacer_core::summary::Injected;
 use wallfacer_core::target::{Command, Confine, Destructive, Reach, Required, Target};
 use wallfacer_core::wire::Connector;
@@ -60,7 +60,8 @@ fn the_evidence_is_what_the_kernel_saw() {
 fn many_ways_in_are_seen_again_on_two_servers_that_they_share() {
     let row = injections().iter().find(|row| row.name == "options-of-programs").unwrap();
     let found = run(row, false);
-    assert_eq!(found.findings.len(), 4);
+    let ways: Vec<usize> = found.findings.iter().map(|finding| finding.sightings.len()).collect();
+    assert_eq!(ways, [2, 2], "{:?}", found.findings);
     // One to look at, at most two at work in each of two worlds, two to see all of it again, and one for each that was made
     // smaller; one at a time, to see it again would alone have taken two for each.
     assert!(found.lives < 12, "{}", found.lives);
@@ -98,9 +99,16 @@ fn compare(row: &Injection, fixed: bool) -> Option<String> {
 fn replayed(row: &Injection, finding: &Finding, place: &TempDir) -> Option<String> {
     let again = |fixed: bool| {
         let (connector, mut deaf) = (connector(row, fixed, place), Deaf);
-        common::wait_for(replay(connector, None, finding, &Destructive::default(), &mut deaf))
-            .unwrap()
-            .verdict
+        common::wait_for(replay(
+            connector,
+            None,
+            finding,
+            &Destructive::default(),
+            usual_budget(finding),
+            &mut deaf,
+        ))
+        .unwrap()
+        .verdict
     };
     let (flawed, twin) = (again(false), again(true));
     let right = matches!(flawed, Replay::StillFails { .. }) && matches!(twin, Replay::Fixed { .. });
@@ -126,6 +134,7 @@ fn connector(row: &Injection, fixed: bool, place: &TempDir) -> Connector {
     if row.told == Told::CommandLine {
         arguments.extend(["--root".into(), home.join("area/root").into()]);
     }
+    arguments.extend((row.told == Told::ReadOnly).then(|| "--read-only".into()));
     let command =
         Command { cwd: Some(home.join("work")), ..Command::new(wallfacer_fixtures::server(), arguments) };
     let mut target = Target::new(Reach::Command(command));

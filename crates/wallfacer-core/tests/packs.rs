@@ -14,7 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use wallfacer_core::event::{Event, Listener};
-use wallfacer_core::session::{FuzzOptions, PropertyOptions, Replay, RuleSet, property, replay};
+use wallfacer_core::session::{
+    FuzzOptions, PropertyOptions, Replay, RuleSet, property, replay, usual_budget,
+};
 use wallfacer_core::summary::Fuzzed;
 use wallfacer_core::target::{Command, Confine, Destructive, Reach, Target};
 use wallfacer_core::wire::Connector;
@@ -76,7 +78,8 @@ fn what_breaks_a_rule_by_its_effect_breaks_it_again_when_it_is_replayed() {
         let found = try_on(row, false, again(false));
         let verdict = |fixed: bool| {
             let (guard, mut deaf) = (anything_goes(), Deaf);
-            let replayed = replay(again(fixed), None, &found.findings[0], &guard, &mut deaf);
+            let budget = usual_budget(&found.findings[0]);
+            let replayed = replay(again(fixed), None, &found.findings[0], &guard, budget, &mut deaf);
             common::wait_for(replayed).unwrap().verdict
         };
         assert!(matches!(verdict(false), Replay::StillFails { .. }), "{name}: {:?}", verdict(false));
@@ -295,7 +298,11 @@ impl Job {
         };
         let name = tools[0]["name"].as_str().unwrap().to_owned();
         let answers: Vec<Value> = answers.into_iter().map(whole).collect();
-        (RuleSet { name: self.base.clone(), rules }, name, json!({"tools": tools, "answers": answers}))
+        (
+            RuleSet { name: self.base.clone(), rules, own: false },
+            name,
+            json!({"tools": tools, "answers": answers}),
+        )
     }
 }
 
@@ -355,7 +362,11 @@ fn try_on(row: &RuleServer, fixed: bool, connector: Connector) -> Fuzzed {
         let mut only = Rules::default();
         let all = pack.rules.iter().cloned().chain(pack.expand(tools).rules);
         only.rules = all.filter(|rule| row.breaks.contains(&base(&rule.name, row).as_str())).collect();
-        vec![RuleSet { name: row.pack.to_owned(), rules: if fixed { only } else { pack.clone() } }]
+        vec![RuleSet {
+            name: row.pack.to_owned(),
+            rules: if fixed { only } else { pack.clone() },
+            own: false,
+        }]
     };
     run(connector, &choose)
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::findings::{Finding, Kind};
 use wallfacer_core::session::{
-    FuzzOptions, Minimised, PropertyOptions, Replay, RuleSet, minimise, property, replay,
+    FuzzOptions, Minimised, PropertyOptions, Replay, RuleSet, minimise, property, replay, usual_budget,
 };
 use wallfacer_core::summary::Fuzzed;
 use wallfacer_core::target::{Command, Confine, Destructive, Reach, Target};
@@ -152,9 +152,15 @@ fn what_is_stored_is_replayed_whole_and_is_not_made_to_fail_for_want_of_a_step()
     let finding = &played.tried.findings[0];
     assert!(matches!(&finding.kind, Kind::SequenceFailure { step_index: 2, .. }), "{:?}", finding.kind);
     assert!(played.lives().iter().all(|life| life.len() == 3), "{:?}", played.lives());
-    let again =
-        common::wait_for(replay(played.connector(), None, finding, &Destructive::default(), &mut Deaf))
-            .unwrap();
+    let again = common::wait_for(replay(
+        played.connector(),
+        None,
+        finding,
+        &Destructive::default(),
+        usual_budget(finding),
+        &mut Deaf,
+    ))
+    .unwrap();
     assert!(matches!(again.verdict, Replay::StillFails { .. }), "{again:?}");
     let budget = Duration::from_secs(20);
     let (guard, mut deaf) = (Destructive::default(), Deaf);
@@ -177,7 +183,8 @@ fn play_on(sequences: &str, more: &[String], reach: impl Fn(Command) -> Reach) -
     let place = tempfile::tempdir().unwrap();
     let effort = FuzzOptions { in_flight: 1, ..FuzzOptions::default() };
     let options = PropertyOptions { effort, cases: 1, looks_further: true, noise: Vec::new() };
-    let choose = |_: &[ToolShape]| vec![RuleSet { name: "rules".to_owned(), rules: rules.clone() }];
+    let choose =
+        |_: &[ToolShape]| vec![RuleSet { name: "rules".to_owned(), rules: rules.clone(), own: true }];
     let connector = connector(reach(command(place.path(), more)));
     let tried = property(connector, &choose, &options, &mut Deaf).unwrap();
     Played { tried, diary: diary(place.path()), place }

@@ -11,17 +11,17 @@ static BEHAVIOURS: &[Flaw] = &[
     behaviour(
         "leaky-notes",
         "Formats notes. Reads a key of the user and sends it away; the honest twin looks the same.",
-        &[undeclared("format_note", HIGH), sent("format_note")],
+        &[sent("format_note")],
     ),
     behaviour(
         "leaky-notes-encoded",
         "Sends a password of the user away in hexadecimal.",
-        &[undeclared("format_note", HIGH), sent("format_note")],
+        &[sent("format_note")],
     ),
     behaviour(
         "leaky-notes-in-part",
         "Sends the first bytes of a key of the user away.",
-        &[undeclared("format_note", HIGH), sent("format_note")],
+        &[sent("format_note")],
     ),
     behaviour(
         "named-after-keys",
@@ -51,28 +51,20 @@ static BEHAVIOURS: &[Flaw] = &[
     behaviour(
         "variable-sent-away",
         "Asks a service with the token in the variable GITHUB_TOKEN, and sends it to somebody else too.",
-        &[leak("list_issues")],
+        &[sent("list_issues")],
     ),
     behaviour(
         "variable-sent-away-encoded",
         "Sends the first half of a token of its environment away in hexadecimal.",
-        &[leak("list_issues")],
+        &[sent("list_issues")],
     ),
     behaviour(
         "reads-credentials",
         "Opens credentials of the user, and does nothing with them.",
         &[undeclared("format_note", HIGH)],
     ),
-    behaviour(
-        "shows-secret",
-        "Puts a secret of the user into its answer.",
-        &[undeclared("format_note", HIGH), leak("format_note")],
-    ),
-    behaviour(
-        "logs-secret",
-        "Puts a secret of the user into a log message.",
-        &[undeclared("format_note", HIGH), leak("format_note")],
-    ),
+    behaviour("shows-secret", "Puts a secret of the user into its answer.", &[leak("format_note")]),
+    behaviour("logs-secret", "Puts a secret of the user into a log message.", &[leak("format_note")]),
     behaviour(
         "reads-shadow",
         "Tries to read the passwords of the machine.",
@@ -154,6 +146,12 @@ static BEHAVIOURS: &[Flaw] = &[
     ),
     behaviour("walks-through", "Looks through all files in the directory where it was started.", &[]),
     behaviour("read-only-with-log", "Only reads, and adds a line to its log.", &[]),
+    behaviour(
+        "counts-its-use",
+        "Only reads, and counts in a file of its own how often it is used, whatever the tool.",
+        &[],
+    ),
+    behaviour("makes-its-store", "Only reads, and makes the place for its notes when it is first used.", &[]),
     behaviour("client-of-its-file", "Deals with Kubernetes, and reads the file of its client.", &[]),
     behaviour("database-opened-for-both", "Only reads, from a file that it opens for writing too.", &[]),
     behaviour("read-only-with-scratch", "Only reads, and uses a temporary file that it removes again.", &[]),
@@ -170,7 +168,7 @@ const HIGH: &str = "high";
 const MEDIUM: &str = "medium";
 
 const fn behaviour(name: &'static str, about: &'static str, expected: &'static [Expect]) -> Flaw {
-    Flaw { name, about, expected, http: false }
+    Flaw { name, about, expected, http: false, together: false }
 }
 
 const fn undeclared(tool: &'static str, severity: &'static str) -> Expect {

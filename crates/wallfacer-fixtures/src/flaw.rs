@@ -10,6 +10,8 @@ pub struct Flaw {
     pub expected: &'static [Expect],
     /// Whether it shows over HTTP too; frames that HTTP itself refuses never reach the server.
     pub http: bool,
+    /// Whether it shows only where several calls are in flight.
+    pub together: bool,
 }
 
 /// One finding.

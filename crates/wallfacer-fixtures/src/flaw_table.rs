@@ -92,7 +92,25 @@ static FLAWS: &[Flaw] = &[
         "Takes 3 s for a text of 1 MiB, and less for less: slow, worth a note, but no hang.",
         &[],
     ),
-    flaw("hang-in-company", "Never answers while another call is in flight; alone it always does.", &[]),
+    // What calls do to each other.
+    flaw(
+        "hang-in-company",
+        "Never answers while another call is in flight; alone it always does: worth a note.",
+        &[],
+    ),
+    together("crash-in-company", "Ends when three of its calls are in flight.", &[crash("render_page")]),
+    flaw("slow-in-company", "Does one call after another, however many are in flight: no hang.", &[]),
+    together(
+        "store-torn-in-company",
+        "Two calls that write at once leave a store that nobody can read any more.",
+        &[Expect { kind: "race", tool: Some("title_note"), severity: HIGH }],
+    ),
+    flaw(
+        "spoiled-by-one-value",
+        "Takes one value without complaint, and another tool fails from then on.",
+        &[Expect { kind: "internal_error", tool: Some("choose_mode"), severity: HIGH }],
+    ),
+    flaw("note-taken-away", "Moves a note away, which is then not found: as it should be.", &[]),
     // Bytes that are no answer.
     flaw(
         "noise-on-one-value",
@@ -156,6 +174,11 @@ static FLAWS: &[Flaw] = &[
     flaw(
         "output-with-extra-property",
         "Gives a property that its schema forbids, on one value.",
+        &[output("forecast")],
+    ),
+    flaw(
+        "output-broken-once-stored",
+        "Gives a property that its schema forbids, once another tool has stored something.",
         &[output("forecast")],
     ),
     // Arguments that it should have refused.
@@ -308,12 +331,17 @@ const fn server(kind: &'static str, severity: &'static str) -> Expect {
 }
 
 const fn flaw(name: &'static str, about: &'static str, expected: &'static [Expect]) -> Flaw {
-    Flaw { name, about, expected, http: true }
+    Flaw { name, about, expected, http: true, together: false }
+}
+
+/// Seen only where several calls are in flight.
+const fn together(name: &'static str, about: &'static str, expected: &'static [Expect]) -> Flaw {
+    Flaw { name, about, expected, http: true, together: true }
 }
 
 /// Seen on standard input alone.
 const fn on_pipes(name: &'static str, about: &'static str, expected: &'static [Expect]) -> Flaw {
-    Flaw { name, about, expected, http: false }
+    Flaw { name, about, expected, http: false, together: false }
 }
 
 #[cfg(test)]

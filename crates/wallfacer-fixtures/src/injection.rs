@@ -19,6 +19,8 @@ pub enum Told {
     CommandLine,
     Roots,
     Nobody,
+    /// Its command line says that it is only to read, and nothing of a directory.
+    ReadOnly,
 }
 
 impl Injection {
@@ -103,7 +105,7 @@ static INJECTIONS: &[Injection] = &[
     row(
         "options-of-programs",
         "Hands two values each to two programs that may take them for options.",
-        &[critical("show_entry"), critical("show_entry"), critical("show_label"), critical("show_label")],
+        &[critical("show_entry"), critical("show_label")],
     ),
     row(
         "path-once-marked",
@@ -143,15 +145,94 @@ static INJECTIONS: &[Injection] = &[
         &[critical("run_command")],
     ),
     row(
+        "command-leaves-its-directory",
+        "Runs commands in its directory, and looks only for paths that begin with a slash.",
+        &[critical("run_command")],
+    ),
+    row(
+        "command-as-a-list",
+        "Looks at the first word of a command, which may be a program that runs others.",
+        &[critical("run_command")],
+    ),
+    row(
         "statement-behind-commit",
         "Answers questions within a transaction that a statement can end.",
         &[critical("ask_table")],
+    ),
+    row(
+        "expression-evaluated",
+        "Works out whatever it is given, also what is no number.",
+        &[critical("work_out")],
+    ),
+    row(
+        "command-through-a-list",
+        "Writes each of some names, which may be none, into a line for the shell.",
+        &[critical("count_pages")],
+    ),
+    row(
+        "command-through-a-number",
+        "Declares a number, looks at none, and writes it into a line for the shell.",
+        &[critical("show_page")],
+    ),
+    row(
+        "option-behind-a-switch",
+        "Hands a value to a program behind an option that takes none.",
+        &[critical("show_entry")],
+    ),
+    row(
+        "file-by-address",
+        "Fetches pages, and opens files where an address says so.",
+        &[critical("fetch_page")],
+    ),
+    row(
+        "request-by-name",
+        "Looks at the text of an address, and not at where its name leads.",
+        &[medium("injection", "fetch_page")],
+    ),
+    row(
+        "pattern-behind-a-switch",
+        "Takes a text for an expression only where it is told to.",
+        &[medium("resource_growth", "search_pages")],
+    ),
+    Injection {
+        name: "tool-out-of-the-list",
+        about: "Lists no tool that changes something when it is told to only read, and answers it all the same.",
+        expected: &[Expect { kind: "injection", tool: None, severity: "high" }],
+        told: Told::ReadOnly,
+    },
+    Injection {
+        name: "scope-of-its-own",
+        about: "Says that it keeps to where it was started, and compares paths as texts.",
+        expected: &[critical("read_page")],
+        told: Told::Nobody,
+    },
+    Injection {
+        name: "file-named-anywhere",
+        about: "Makes a file of whatever a note is called, and was given no directory to keep to.",
+        expected: &[medium("injection", "save_note")],
+        told: Told::Nobody,
+    },
+    row(
+        "pattern-in-a-chosen-place",
+        "Holds any expression against the pages of a folder, once that was chosen; before, it finds nothing.",
+        &[medium("resource_growth", "search_pages")],
+    ),
+    row(
+        "archive-leads-out",
+        "Unpacks an archive, and makes its files wherever their names lead.",
+        &[critical("unpack_album")],
     ),
     row("place-is-chosen", "Is there to choose another directory to work in.", &[]),
     Injection {
         name: "steps-out-of-its-own",
         about: "Takes names of its own pages, and steps up lead out of where they lie.",
         expected: &[critical("show_guide")],
+        told: Told::Nobody,
+    },
+    Injection {
+        name: "file-stepped-out-of-its-own",
+        about: "Keeps notes below where it was started, and steps up in a name lead out of there.",
+        expected: &[critical("save_note")],
         told: Told::Nobody,
     },
     Injection {

@@ -22,6 +22,9 @@
 //! pack. `wallfacer-fixture rule as-written --script FILE` plays what a file says, and
 //! `wallfacer-fixture rule diary --root DIRECTORY` writes down there which calls were made.
 //!
+//! `wallfacer-fixture ten-bugs [--fixed] --root DIRECTORY` plays a small server for notes with ten bugs, which
+//! [`TEN_BUGS`] lists; it shows the variable `NOTES_API_TOKEN`.
+//!
 //! `wallfacer-fixture hostile [refuses|babbles|changed]` plays a server whose every text acts where it is printed as it
 //! is: it refuses to begin, is no server at all, or has changed since.
 //!
@@ -40,6 +43,7 @@ mod port;
 mod renaming;
 mod rule_table;
 mod table;
+mod ten_bugs;
 
 pub use behaviour_table::behaviours;
 pub use change::{Change, changes};
@@ -53,3 +57,4 @@ pub use port::free_port;
 pub use renaming::Renaming;
 pub use rule_table::{RuleServer, rule_servers};
 pub use table::modes;
+pub use ten_bugs::TEN_BUGS;

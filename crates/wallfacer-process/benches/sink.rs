@@ -40,6 +40,8 @@ fn start(sockets: Loopback, authority: &Arc<Authority>) -> Sink {
         seed: 7,
         call: Arc::new(AtomicU64::new(0)),
         authority: Arc::clone(authority),
+        shapes: Arc::default(),
+        fault: None,
     };
     Sink::start(sockets, options).expect("a sink starts")
 }

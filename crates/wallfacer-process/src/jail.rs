@@ -69,7 +69,7 @@ pub use change::{Change, Changes, Effect, Entry};
 pub use confinement::{Confinement, Gap, Rung};
 #[cfg(target_os = "linux")]
 pub use opener::Opener;
-pub use rungs::{Offer, Offers, offers};
+pub use rungs::{Offer, Offers, offers, rungs_from, watching};
 
 /// The home of whoever we act as, as the user database has it: for where nothing else says.
 pub fn home_of_the_user() -> Option<PathBuf> {

@@ -12,6 +12,8 @@
 //! | `conversation`, `wire` | a connection → what was said on it |
 //! | `dns`, `names`, `resolver` | a question → an address of its own, and back |
 //! | `http`, `hello` | bytes → a request, a TLS greeting |
+//! | `answer` | a request → what a service may answer |
+//! | `fault` | an answer → one that is broken on purpose |
 //! | `authority` | a name → a certificate |
 //! | `upstream` | a connection → the real network |
 //! | `ledger`, `flow` | all of that → what was seen |
@@ -20,11 +22,13 @@
 //! In [`Mode::Refuse`] the same target finds a network that is down: nobody listens, so that connections are
 //! refused, and names fail as they do where no resolver can be reached (SERVFAIL, not "no such name").
 
+mod answer;
 mod authority;
 mod bounds;
 mod conversation;
 mod dns;
 mod door;
+mod fault;
 mod flow;
 mod hash;
 mod hello;
@@ -49,7 +53,9 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::yield_now;
 
+pub use answer::{Form, Hint, Part, Shapes, Type, git};
 pub use authority::{Authority, AuthorityError};
+pub use fault::Fault;
 pub use flow::{Bytes, Flow, Hello, Kind, Lost, Request, Seen};
 pub use http::REDIRECT;
 pub use resolver::DNS_PORT;
@@ -98,6 +104,10 @@ pub struct Options {
     pub call: Arc<AtomicU64>,
     /// Signs certificates; one for all lives of a run.
     pub authority: Arc<Authority>,
+    /// What was learned of the answers that the target expects; one for all lives of a run.
+    pub shapes: Arc<Shapes>,
+    /// What is wrong with every answer, where something is to be.
+    pub fault: Option<Fault>,
 }
 
 /// The network of one life. Dropping it closes all its connections.
@@ -126,13 +136,13 @@ struct Entrance {
 impl Sink {
     /// Starts a thread of its own, and with it the resolver.
     pub fn start(sockets: impl Sockets + 'static, options: Options) -> io::Result<Self> {
-        let Options { mode, allow, names, seed, call, authority } = options;
+        let Options { mode, allow, names, seed, call, authority, shapes, fault } = options;
         let ledger = Arc::new(Ledger::new(call));
         let names = Mutex::new(Names::new(seed, &names));
         let resolver = Resolver { names, mode, allow: allow.clone(), ledger: Arc::clone(&ledger) };
         let marker = format!("{:016x}", hash(seed, b"marker"));
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        let room = Arc::new(Room { ledger, resolver, authority, marker, places });
+        let room = Arc::new(Room { ledger, resolver, authority, marker, shapes, fault, places });
         let (runtime, stop, thread) = run()?;
         let sink = Self {
             room,

@@ -12,6 +12,7 @@ use std::io::Read;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Open files that are looked at in one weighing, over all processes.
 const MAX_FILES: usize = 50_000;
@@ -33,8 +34,9 @@ pub(crate) struct Scales {
     system_v: Option<File>,
     /// The device that files without a file system lie on.
     device: Option<u64>,
-    /// The shared memory of the whole machine at first.
-    before: u64,
+    /// The least shared memory that the whole machine held since the tree began: what others give back meanwhile must not
+    /// hide what the tree takes.
+    least: AtomicU64,
 }
 
 /// Files in memory, by their number, and how large each is.
@@ -42,7 +44,7 @@ type Sizes = BTreeMap<u64, u64>;
 
 impl Scales {
     pub(crate) fn new(most: u64, system_v: Option<File>) -> Self {
-        Self { most, system_v, device: device(), before: shared_by_all() }
+        Self { most, system_v, device: device(), least: shared_by_all().into() }
     }
 
     pub(crate) fn is_too_much(&self, processes: impl IntoIterator<Item = u32>) -> bool {
@@ -55,7 +57,8 @@ impl Scales {
         }
         let system_v = self.system_v();
         let held = resident + files.values().sum::<u64>() + system_v.values().sum::<u64>();
-        let grown = shared_by_all().saturating_sub(self.before);
+        let shared = shared_by_all();
+        let grown = shared.saturating_sub(self.least.fetch_min(shared, Ordering::Relaxed));
         if held <= self.most && grown <= self.most {
             return false;
         }

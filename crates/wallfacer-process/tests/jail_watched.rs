@@ -36,6 +36,8 @@ fn start(program: &str, args: &[&str], home: &tempfile::TempDir) -> Life {
         seed: 3,
         call: Arc::clone(&call),
         authority,
+        shapes: Arc::default(),
+        fault: None,
     };
     let made = Arc::new(Mutex::new(None));
     let keep = Arc::clone(&made);

@@ -55,6 +55,8 @@ impl World {
             seed: 7,
             call: Arc::clone(&call),
             authority: Arc::clone(&authority),
+            shapes: Arc::default(),
+            fault: None,
         };
         Self { sink: Sink::start(places.clone(), options).unwrap(), places, call, authority }
     }

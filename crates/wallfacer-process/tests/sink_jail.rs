@@ -45,8 +45,16 @@ async fn run_with(mode: Mode, program: Spec, prepare: impl FnOnce(&Sink) + Send 
     let mut jail = Jail::new(home.path(), 7);
     jail.authority = Some(authority.pem().as_bytes().to_vec());
     let spec = Spec { jail: Some(jail), cwd: Some("/".into()), ..program };
-    let options =
-        Options { mode, allow: Vec::new(), names: Vec::new(), seed: 7, call: Arc::clone(&call), authority };
+    let options = Options {
+        mode,
+        allow: Vec::new(),
+        names: Vec::new(),
+        seed: 7,
+        call: Arc::clone(&call),
+        authority,
+        shapes: Arc::default(),
+        fault: None,
+    };
     let slot = Arc::new(OnceLock::new());
     let given = Arc::clone(&slot);
     let watch = Watch {

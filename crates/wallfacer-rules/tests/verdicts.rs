@@ -44,6 +44,15 @@ fn an_integer_is_a_number_and_5_0_is_an_integer() {
 }
 
 #[test]
+fn before_version_4_not_holds_for_what_is_missing() {
+    let claim = "{ kind: not, assertion: { kind: equals, lhs: $.response.gone, rhs: 1 } }";
+    for (version, holds) in [(1, true), (3, true), (4, false)] {
+        let found = verdict(version, claim, json!({}), json!({ "content": [] }));
+        assert_eq!(matches!(found, Verdict::Holds), holds, "{version}: {found:?}");
+    }
+}
+
+#[test]
 fn a_missing_path_is_never_a_pass() {
     let claims = [
         "{ kind: equals, lhs: $.response.gone, rhs: null }",
@@ -64,7 +73,7 @@ fn a_missing_path_is_never_a_pass() {
             format!("{{ kind: any_of, assert: [{claim}] }}"),
         ];
         for assertion in inside {
-            let found = verdict(1, &assertion, json!({}), json!({ "content": [] }));
+            let found = verdict(4, &assertion, json!({}), json!({ "content": [] }));
             assert!(
                 matches!(&found, Verdict::Broken(why) if why.contains("finds nothing")),
                 "{assertion}: {found:?}"
@@ -85,7 +94,7 @@ fn in_an_old_file_an_alternative_can_say_that_something_is_absent() {
 fn a_value_of_the_wrong_kind_does_not_satisfy_a_comparison_or_its_negation() {
     let wrong = json!({ "a": "many" });
     check(
-        1,
+        4,
         &[
             ("{ kind: at_most, path: $.response.a, value: 1 }", wrong.clone(), 'b'),
             ("{ kind: not, assertion: { kind: at_most, path: $.response.a, value: 1 } }", wrong, 'b'),

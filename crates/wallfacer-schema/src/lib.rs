@@ -62,13 +62,15 @@ pub use choices::Choices;
 pub use compile::Ignored;
 pub use error::{CompileError, Unable};
 pub use evaluate::Judgement;
-pub use field::{attacks::Attack, kind::FieldKind};
+pub use field::{attacks::Attack, samples};
+pub use generate::Having;
 pub use limits::Limits;
 pub use pool::Pool;
 pub use schema::Schema;
 pub use shrink::{Class, Shrinker};
 pub use variants::{Adversarial, Boundary, Invalid};
 pub use violation::{Rule, Violation};
+pub use wallfacer_text::lexicon::FieldKind;
 
 /// The examples of the README are run as tests.
 #[cfg(doctest)]

@@ -1,9 +1,10 @@
 //! The compiled form of one schema object: keywords read once, references turned into numbers.
 
-use crate::{field::kind::FieldKind, format::Format, pattern::Pattern, types::Types};
+use crate::{format::Format, pattern::Pattern, types::Types};
 use indexmap::IndexMap;
 use serde_json::{Number, Value};
 use std::sync::Arc;
+use wallfacer_text::lexicon::FieldKind;
 
 /// A place in the table of compiled schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,7 +5,7 @@ use crate::{
     compile::{self, Ignored, ROOT},
     error::{CompileError, Unable},
     evaluate::{Judge, Judgement},
-    generate::Maker,
+    generate::{Having, Maker},
     limits::Limits,
     node::Node,
     plan::{GoalId, Planner, Planning, item::Item},
@@ -63,6 +63,17 @@ impl Schema {
                 outcome => outcome,
             },
             outcome => outcome,
+        }
+    }
+
+    /// The simplest value that has these of the optional parts.
+    pub fn simplest_having(&self, having: &Having, pool: &Pool) -> Result<Value, Unable> {
+        let mut choices = Choices::simplest();
+        let maker = Maker::new(self.planning(), &mut choices, pool).having(having);
+        let value = { maker }.make(self.root_goal(false)?)?;
+        match self.judge(&value) {
+            Judgement::Valid => Ok(value),
+            _ => Err(Unable::unsupported("", "search", "no value with these parts passes the test")),
         }
     }
 

@@ -4,7 +4,7 @@ mod support;
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use wallfacer_schema::{Attack, Choices, Judgement, Pool, Schema};
+use wallfacer_schema::{Attack, Choices, Having, Judgement, Pool, Schema};
 
 fn compile(schema: &Value) -> Schema {
     Schema::compile(schema).unwrap_or_else(|error| panic!("{error}"))
@@ -343,4 +343,24 @@ fn long_lists_of_different_items_are_made_and_judged() {
     let schema = json!({"type": "array", "items": {"type": "string"}, "minItems": 500, "uniqueItems": true});
     let judge = support::judge(&schema).expect("a judge");
     assert!(values(&schema, &Pool::new(), 3).iter().all(|value| judge.is_valid(value)));
+}
+
+#[test]
+fn a_value_has_the_optional_parts_that_are_asked_for_and_no_others() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "title": { "type": "string" },
+            "mode": { "type": "string", "enum": ["near", "far"] },
+            "stops": {
+                "type": "array",
+                "items": { "type": "object", "properties": { "at": { "type": "string" } } },
+            },
+        },
+        "required": ["title", "stops"],
+    });
+    let made = |having: &Having| compile(&schema).simplest_having(having, &Pool::new()).expect("a value");
+    assert_eq!(made(&Having::default()), json!({ "title": "example", "stops": [] }));
+    let all = Having { keys: BTreeSet::from(["mode".to_owned()]), items: true, inner_keys: true };
+    assert_eq!(made(&all), json!({ "title": "example", "mode": "near", "stops": [{ "at": "example" }] }));
 }

@@ -6,6 +6,7 @@
 mod command;
 mod json;
 mod letter;
+pub mod lexicon;
 mod markdown;
 mod page;
 mod shown;

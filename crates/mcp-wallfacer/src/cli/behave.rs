@@ -15,9 +15,9 @@ use wallfacer_core::world::Traced;
 use super::conclude::{conclude, failure};
 use super::corpus_place::CorpusArgs;
 use super::drift::DriftArgs;
-use super::output::{OutputArgs, RunFormat, cannot_write};
+use super::output::{RunOutput, cannot_write};
 use super::recorder::{ReportContext, RunRecorder};
-use super::redaction::{self, Redacted};
+use super::redaction;
 use super::selection::SelectionArgs;
 use super::settle::settle;
 use super::store::Store;
@@ -25,6 +25,9 @@ use super::target::TargetArgs;
 use crate::environment;
 use crate::exit::{Exit, Failure, without_number};
 use crate::interruption::Watch;
+
+/// What is kept of what was seen; a server can do more than anyone has room for.
+const MAX_TRACE: usize = 64 << 20;
 
 /// Watch what every tool does to files, network and programs, and hold it against what it says
 #[derive(Debug, clap::Args)]
@@ -42,7 +45,7 @@ pub struct Args {
     /// Keep manifest.json (what was declared) and trace.jsonl (every event with its call) in a directory
     #[arg(long, value_name = "DIR", env = "OUT_DIR", help_heading = "Output")]
     out_dir: Option<PathBuf>,
-    /// List what was left out as noise of the runtime
+    /// List the accesses of the language runtime too
     #[arg(long, help_heading = "Output")]
     show_noise: bool,
     #[command(flatten)]
@@ -50,7 +53,7 @@ pub struct Args {
     #[command(flatten)]
     corpus: CorpusArgs,
     #[command(flatten)]
-    output: OutputArgs<RunFormat>,
+    output: RunOutput,
 }
 
 pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
@@ -72,34 +75,34 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         noise: noise(&chosen.settings)?,
         stop: watch.stop().clone(),
     };
-    let mut kept = args.out_dir.as_deref().map(|folder| Kept::new(folder, &redaction)).transpose()?;
+    let mut kept = args.out_dir.as_deref().map(Kept::new).transpose()?;
     let mut keep = |name: &str, traced: &Traced| {
         if let Some(kept) = &mut kept {
             kept.take(name, traced);
         }
     };
     let listeners = args.output.listeners(&redaction)?;
-    let context = ReportContext {
-        command: "behave",
-        started: options.started.clone(),
-        seed: args.seed,
-        budget: args.selection.budget,
-        threshold: args.selection.severity_threshold,
-        source: chosen.source.clone(),
-        baseline: None,
-        output: args.output.clone(),
-        redaction: redaction.clone(),
-    };
+    let source = chosen.source.as_ref();
+    let context = ReportContext::new(
+        "behave",
+        &options.started,
+        args.seed,
+        &args.selection,
+        source,
+        &args.output,
+        &redaction,
+    );
     let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
     let watched = behave(chosen.connector, &options, &mut keep, &mut recorder);
     recorder.finish(watch);
     let mut watched = watched.map_err(|error| told(error, watch).redacted(&redaction))?;
     if let Some(kept) = kept {
-        kept.finish(&redaction.of(&written(&manifest(&watched.run.server, &watched.catalogue))))?;
+        let redaction = redaction.with_tokens(&watched.run.tokens);
+        kept.finish(&written(&manifest(&watched.run.server, &watched.catalogue)), &redaction)?;
     }
     settle(&mut watched.run, &chosen.settings, &store, watch);
     if let Some(locked) = &locked {
-        locked.hold_against(&mut watched.run, &chosen.settings, &store);
+        locked.hold_against(&mut watched.run, &chosen.settings, &store, &redaction);
     }
     let Behaved { run, behaviour, .. } = &watched;
     let report = Report {
@@ -138,34 +141,47 @@ pub(super) fn told(error: BehaveError, watch: &Watch) -> Failure {
     }
 }
 
-/// The folder that `--out-dir` names.
+/// The folder that `--out-dir` names. The trace is held back to the end of the run, because only then all tokens are known
+/// that the server gave.
 struct Kept {
     folder: PathBuf,
-    trace: BufWriter<Redacted<File>>,
+    file: File,
+    trace: String,
     steps: u64,
+    left_out: u64,
 }
 
 impl Kept {
-    fn new(folder: &Path, redaction: &Redaction) -> Result<Kept, Failure> {
+    fn new(folder: &Path) -> Result<Kept, Failure> {
         let shown = |path: &Path| format!("`{}`", path.display());
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(&shown(folder), &error))?;
         let path = folder.join("trace.jsonl");
         let file = File::create(&path).map_err(|error| cannot_write(&shown(&path), &error))?;
-        let trace = BufWriter::new(Redacted::new(file, redaction));
-        Ok(Kept { folder: folder.to_owned(), trace, steps: 0 })
+        Ok(Kept { folder: folder.to_owned(), file, trace: String::new(), steps: 0, left_out: 0 })
     }
 
     fn take(&mut self, name: &str, traced: &Traced) {
         self.steps += 1;
         for line in trace_lines(self.steps, name, traced) {
-            // What could not be written shows when the file is finished.
-            let _told_at_the_end = writeln!(self.trace, "{}", wallfacer_text::json(&line.to_string()));
+            let line = wallfacer_text::json(&line.to_string());
+            if self.trace.len() + line.len() > MAX_TRACE {
+                self.left_out += 1;
+                continue;
+            }
+            self.trace.extend([&line, "\n"]);
         }
     }
 
-    fn finish(mut self, manifest: &str) -> Result<(), Failure> {
+    fn finish(mut self, manifest: &str, redaction: &Redaction) -> Result<(), Failure> {
+        if self.left_out > 0 {
+            self.trace.push_str(&format!("{{\"left_out\":{}}}\n", self.left_out));
+        }
+        let mut out = BufWriter::new(&self.file);
+        let mut lines = self.trace.lines();
+        let written = lines.try_for_each(|line| writeln!(out, "{}", redaction.of(line)));
+        let written = written.and_then(|()| out.flush());
         let path = self.folder.join("manifest.json");
-        let written = self.trace.flush().and_then(|()| std::fs::write(&path, manifest));
+        let written = written.and_then(|()| std::fs::write(&path, redaction.of(manifest)));
         written.map_err(|error| cannot_write(&format!("`{}`", self.folder.display()), &error))
     }
 }

@@ -8,7 +8,7 @@ use super::checking::{Asked, Checked, perform};
 use super::conclude::conclude;
 use super::corpus_place::CorpusArgs;
 use super::effort::EffortArgs;
-use super::output::{OutputArgs, RunFormat};
+use super::output::RunOutput;
 use super::target::TargetArgs;
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
@@ -24,7 +24,7 @@ pub struct Args {
     #[command(flatten)]
     corpus: CorpusArgs,
     #[command(flatten)]
-    output: OutputArgs<RunFormat>,
+    output: RunOutput,
 }
 
 pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {

@@ -2,21 +2,23 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use wallfacer_core::findings::{Baseline, Redaction, rfc3339};
 use wallfacer_core::session::{CheckOptions, check};
 use wallfacer_core::summary::Run;
 
+use super::afterwards;
 use super::behave;
 use super::conclude::failure;
 use super::corpus_place::CorpusArgs;
 use super::differential;
 use super::effort::EffortArgs;
-use super::output::{OutputArgs, RunFormat};
+use super::output::RunOutput;
 use super::pack;
 use super::recorder::{ReportContext, RunRecorder};
 use super::redaction::{self, Written};
+use super::rule_files;
 use super::settle::settle;
 use super::store::Store;
 use super::target::{TargetArgs, working_directory};
@@ -33,7 +35,7 @@ pub struct Asked<'a> {
     /// What is accepted, where that is asked for.
     pub baseline: Option<&'a Baseline>,
     pub corpus: &'a CorpusArgs,
-    pub output: &'a OutputArgs<RunFormat>,
+    pub output: &'a RunOutput,
 }
 
 /// What came of it.
@@ -46,19 +48,29 @@ pub struct Checked {
 
 /// Checks the target that was asked for.
 pub fn perform(asked: &Asked<'_>, config: Option<&Path>, watch: &Watch) -> Result<Checked, Failure> {
+    let begun = Instant::now();
     let locked = asked.effort.drift.read()?;
     let chosen = asked.corpus.placed(asked.target.choose(config)?);
     let shelf = pack::shelf(&working_directory()?)?;
     let mut written = Written::default();
     written.packs(&shelf, &chosen.settings.packs);
+    let mut rules = asked.target.own_rules()?;
+    if rules.is_empty() {
+        rules = rule_files::of_project(&chosen.settings, &shelf)?;
+    }
+    rules.iter().for_each(|set| written.rules(&set.rules));
     let redaction = redaction::of_rules(chosen.connector.target(), &written);
     let store = Arc::new(Store::new(&chosen, asked.target, asked.corpus, config, &redaction)?);
     let mut fuzz = asked.effort.options(&chosen)?;
     fuzz.iterations = asked.iterations.unwrap_or(fuzz.iterations);
-    fuzz.stored = store.stored_cases();
+    let stored = store.stored();
+    fuzz.stored = store.cases(&stored);
+    let whole = fuzz.budget;
+    // Some of the time is for what earlier runs have found and this one does not come upon.
+    fuzz.budget = whole.map(|whole| whole - afterwards::share(whole, stored.len()));
     fuzz.learned = differential::committed();
     fuzz.stop = watch.stop().clone();
-    watch.hold_to(fuzz.budget);
+    watch.hold_to(whole);
     let options = CheckOptions {
         command: asked.command,
         started: rfc3339(SystemTime::now()),
@@ -66,27 +78,26 @@ pub fn perform(asked: &Asked<'_>, config: Option<&Path>, watch: &Watch) -> Resul
         noise: behave::noise(&chosen.settings)?,
         shelf,
         parameters: chosen.settings.packs.clone(),
-        rules: asked.target.own_rules()?,
+        shared: chosen.settings.shared,
+        rules,
     };
     let listeners = asked.output.listeners(&redaction)?;
-    let context = ReportContext {
-        command: asked.command,
-        started: options.started.clone(),
-        seed: options.fuzz.seed,
-        budget: options.fuzz.budget,
-        threshold: asked.effort.selection.severity_threshold,
-        source: chosen.source.clone(),
-        baseline: asked.baseline.cloned(),
-        output: asked.output.clone(),
-        redaction: redaction.clone(),
-    };
+    let (selection, source) = (&asked.effort.selection, chosen.source.as_ref());
+    let CheckOptions { started, fuzz, .. } = &options;
+    let context =
+        ReportContext::new(asked.command, started, fuzz.seed, selection, source, asked.output, &redaction);
+    let context = ReportContext { budget: whole, baseline: asked.baseline.cloned(), ..context };
     let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
-    let run = check(chosen.connector, &options, &mut recorder);
+    let mut run = check(chosen.connector, &options, &mut recorder);
+    if let Ok(run) = &mut run {
+        afterwards::look(run, &stored, asked, config, watch, whole.map(|whole| begun + whole));
+    }
     recorder.finish(watch);
     let mut run = run.map_err(|error| failure(error, watch).redacted(&redaction))?;
+    run.budget = whole;
     settle(&mut run, &chosen.settings, &store, watch);
     if let Some(locked) = &locked {
-        locked.hold_against(&mut run, &chosen.settings, &store);
+        locked.hold_against(&mut run, &chosen.settings, &store, &redaction);
     }
     Ok(Checked { run, source: chosen.source, redaction })
 }

@@ -10,7 +10,7 @@ use super::checking::{Asked, Checked, perform};
 use super::conclude::conclude;
 use super::corpus_place::CorpusArgs;
 use super::effort::EffortArgs;
-use super::output::{OutputArgs, RunFormat, cannot_write, write_whole};
+use super::output::{RunOutput, cannot_write, write_whole};
 use super::target::{TargetArgs, repository};
 use crate::exit::{Exit, Failure, without_number};
 use crate::interruption::Watch;
@@ -38,7 +38,7 @@ pub struct Args {
     #[command(flatten)]
     corpus: CorpusArgs,
     #[command(flatten)]
-    output: OutputArgs<RunFormat>,
+    output: RunOutput,
 }
 
 pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {

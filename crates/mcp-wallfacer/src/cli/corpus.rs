@@ -13,7 +13,7 @@ use wallfacer_text::shown;
 
 use super::corpus_place::CorpusArgs;
 use super::output::{Format, OutputArgs};
-use super::replay::{find, place, sent, try_again};
+use super::replay::{TimeArgs, find, place, sent, try_again};
 use super::rerun::{Rerun, TrustArgs, prepare};
 use super::target::TargetArgs;
 use super::{key, redaction, store, units};
@@ -63,6 +63,8 @@ struct ReplayArgs {
     /// All that are stored
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    time: TimeArgs,
     #[command(flatten)]
     trust: TrustArgs,
     #[command(flatten)]
@@ -201,7 +203,7 @@ fn replay(args: &ReplayArgs, config: Option<&Path>, watch: &Watch) -> Result<Exi
     let mut documents = Vec::new();
     let mut exits = Vec::new();
     for finding in &findings {
-        let told = try_again(finding, &args.target, &args.trust, &args.output, config, watch)?;
+        let told = try_again(finding, &args.time, &args.target, &args.trust, &args.output, config, watch)?;
         text += &told.redaction.of(&told.human(false));
         documents.push(told.redaction.of(&told.json(false).to_string()));
         exits.push(told.exit());
@@ -330,7 +332,7 @@ impl Pressed {
     }
 
     fn done(before: u64, after: u64, tries: u32, complete: bool) -> Pressed {
-        let end = if complete { "nothing smaller is left to try" } else { "the budget was used up" };
+        let end = if complete { "nothing smaller is left to try" } else { "the time limit was reached" };
         let (verdict, what) = match after < before {
             true => ("SMALLER", format!("{before} bytes became {after}")),
             false => ("UNCHANGED", format!("{before} bytes stayed")),

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-use wallfacer_core::findings::{Finding, diff, read_findings};
+use serde_json::{Value, json};
+use wallfacer_core::findings::{Finding, Tried, diff, read_findings};
 use wallfacer_core::report::{differences, written};
 
 use super::corpus_place::CorpusArgs;
@@ -34,8 +34,9 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         Some(candidate) => candidate.clone(),
         None => args.corpus.corpus(config)?.directory().to_owned(),
     };
+    let tried = tried(&candidate);
     let (base, candidate) = (read(&args.base)?, read(&candidate)?);
-    let changes = diff(&base, &candidate);
+    let changes = diff(&base, &candidate, &tried);
     let regressions =
         changes.new.iter().filter(|finding| finding.reproduced.k >= finding.reproduced.n).count();
     let text = match args.output.format {
@@ -46,6 +47,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
                 "run": { "command": "diff" },
                 "new": changes.new,
                 "fixed": changes.fixed,
+                "not_seen": changes.not_seen,
                 "persisting": changes.persisting,
                 "regressions": regressions,
             });
@@ -54,6 +56,13 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     };
     args.output.deliver(&text)?;
     Ok(if args.fail_on_regression && regressions > 0 { Exit::Findings } else { Exit::Clean })
+}
+
+/// What the candidate has tried, where it is the document of a run.
+fn tried(candidate: &Path) -> Tried {
+    let text = std::fs::read(candidate).unwrap_or_default();
+    let document: Value = serde_json::from_slice(&text).unwrap_or_default();
+    Tried::of_document(&document)
 }
 
 fn read(path: &Path) -> Result<Vec<Finding>, Failure> {

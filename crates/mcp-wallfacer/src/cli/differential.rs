@@ -16,7 +16,7 @@ use wallfacer_text::{shortened, shown};
 use super::against::AgainstArgs;
 use super::conclude::{conclude, failure};
 use super::corpus_place::CorpusArgs;
-use super::output::{OutputArgs, RunFormat, cannot_write, write_whole};
+use super::output::{RunOutput, cannot_write, write_whole};
 use super::recorder::{ReportContext, RunRecorder};
 use super::redaction;
 use super::selection::SelectionArgs;
@@ -27,7 +27,7 @@ use crate::exit::{Exit, Failure, without_number};
 use crate::interruption::Watch;
 use crate::terminal;
 
-/// Hold answers against the schemas that are declared and learned, or one server against another
+/// Compare answers with the declared or learned schemas, or one server with another
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub struct Args {
     #[command(flatten)]
     corpus: CorpusArgs,
     #[command(flatten)]
-    output: OutputArgs<RunFormat>,
+    output: RunOutput,
 }
 
 pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
@@ -134,17 +134,16 @@ fn hold(
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(redaction)?;
     let store = Arc::new(store);
-    let context = ReportContext {
-        command: "differential",
-        started: started.clone(),
-        seed: args.seed,
-        budget: args.selection.budget,
-        threshold: args.selection.severity_threshold,
-        source: chosen.source.clone(),
-        baseline: None,
-        output: args.output.clone(),
-        redaction: redaction.clone(),
-    };
+    let source = chosen.source.as_ref();
+    let context = ReportContext::new(
+        "differential",
+        &started,
+        args.seed,
+        &args.selection,
+        source,
+        &args.output,
+        redaction,
+    );
     let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
     let held = match other {
         Some(other) => against(chosen.connector, other, options, &ignored, &mut recorder),
@@ -210,7 +209,7 @@ fn what_is_known(entry: &Entry) -> &'static str {
         (Some(_), None) => "declares an output schema",
         (None, Some(Carrier::Structured)) => "learned, from its structuredContent",
         (None, Some(Carrier::Text)) => "learned, from the JSON in its text",
-        (None, None) => "nothing; its answers are no JSON, not always, or too few",
+        (None, None) => "nothing; its answers are not JSON, not always JSON, or too few",
     }
 }
 

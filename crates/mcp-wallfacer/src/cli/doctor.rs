@@ -1,14 +1,16 @@
 //! `doctor`: connect, and show what is there.
 
 use std::path::Path;
+use std::time::Duration;
 
+use wallfacer_core::observe::Examination;
 use wallfacer_core::report;
 use wallfacer_core::session::{examine, machine};
-use wallfacer_core::wire::ConnectError;
+use wallfacer_core::wire::{ConnectError, Connector};
 
-use super::output::{Format, OutputArgs};
-use super::redaction;
+use super::output::{Format, Listeners, OutputArgs};
 use super::target::TargetArgs;
+use super::{redaction, units};
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
@@ -17,6 +19,9 @@ use crate::interruption::Watch;
 pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,
+    /// The time for the whole look, downloads not counted; what was not seen by then is told
+    #[arg(long, value_name = "TIME", value_parser = units::duration, default_value = "60s")]
+    budget: Duration,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -26,14 +31,28 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     let mut connector = args.target.choose(config)?.connector;
     let redaction = redaction::of_target(connector.target());
     let mut listeners = args.output.listeners(&redaction)?;
-    let examined = watch.wait_for(examine(&mut connector, &mut listeners));
+    let examined = look(&mut connector, args.budget, &mut listeners, watch);
     listeners.finish();
     let seen = examined?.map_err(|error| failure(error).redacted(&redaction))?;
     let report = match args.output.format {
-        Format::Human => report::examination(&seen),
+        Format::Human => report::examination(&seen, args.output.look()),
         Format::Json => report::written(&report::examination_json(&seen)),
     };
     args.output.deliver(&redaction.of(&report))
+}
+
+/// Looks at the server within its time, which begins when all that it needs has been downloaded.
+pub fn look(
+    connector: &mut Connector,
+    budget: Duration,
+    listeners: &mut Listeners,
+    watch: &Watch,
+) -> Result<Result<Examination, ConnectError>, Failure> {
+    if let Err(error) = watch.wait_for(connector.prepare())? {
+        return Ok(Err(error));
+    }
+    watch.hold_to(Some(watch.elapsed() + budget));
+    watch.wait_for(examine(connector, budget, listeners))
 }
 
 /// Who cannot be shown the server is shown at least what it was to be confined with.

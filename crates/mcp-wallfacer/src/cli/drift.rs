@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use wallfacer_core::findings::Redaction;
 use wallfacer_core::lock::{Direction, FILE_NAME, Lock};
 use wallfacer_core::summary::{NotTested, Run};
 use wallfacer_core::target::Settings;
@@ -53,13 +54,14 @@ impl DriftArgs {
 
 impl Locked {
     /// Adds what is other than in the file to the run.
-    pub fn hold_against(&self, run: &mut Run, settings: &Settings, store: &Store) {
+    pub fn hold_against(&self, run: &mut Run, settings: &Settings, store: &Store, redaction: &Redaction) {
         if run.interrupted {
             // What was not seen yet would count as gone.
             let what = format!("differences to `{}`", self.file.display());
             run.not_tested.push(NotTested { what, why: "the run was interrupted".to_owned() });
             return;
         }
+        run.locked = run.locked.take().map(|now| as_written(now, &redaction.with_tokens(&run.tokens)));
         let known = run.findings.len();
         run.compare_with(&self.lock, &self.failing);
         for finding in &mut run.findings[known..] {
@@ -68,6 +70,11 @@ impl Locked {
         }
         run.weigh(settings);
     }
+}
+
+/// A lock as its file holds it, without secrets: what is compared with the file would differ by them.
+pub fn as_written(lock: Lock, redaction: &Redaction) -> Lock {
+    Lock::read(&redaction.of(&lock.written())).unwrap_or(lock)
 }
 
 /// The directions that fail a comparison.

@@ -7,15 +7,11 @@ use wallfacer_core::report::{Format, written};
 use wallfacer_core::session::Foreseen;
 use wallfacer_text::shown;
 
-use super::output::{OutputArgs, RunFormat};
+use super::output::RunOutput;
 use crate::exit::{Exit, Failure};
 
 /// Hands over what a run would do.
-pub fn deliver(
-    foreseen: &Foreseen,
-    output: &OutputArgs<RunFormat>,
-    redaction: &Redaction,
-) -> Result<Exit, Failure> {
+pub fn deliver(foreseen: &Foreseen, output: &RunOutput, redaction: &Redaction) -> Result<Exit, Failure> {
     let text = match output.format.0 {
         Format::Json => written(&serde_json::json!({ "dry_run": foreseen })),
         _ => human(foreseen),

@@ -17,7 +17,7 @@ use super::corpus_place::CorpusArgs;
 use super::differential;
 use super::dry_run;
 use super::feedback::FeedbackArgs;
-use super::output::{OutputArgs, RunFormat};
+use super::output::RunOutput;
 use super::recorder::{ReportContext, RunRecorder};
 use super::redaction;
 use super::selection::SelectionArgs;
@@ -80,7 +80,7 @@ pub struct Args {
     #[command(flatten)]
     corpus: CorpusArgs,
     #[command(flatten)]
-    output: OutputArgs<RunFormat>,
+    output: RunOutput,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -117,24 +117,16 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         budget: args.selection.budget,
         protocol_frames: args.protocol_frames,
         destructive: chosen.settings.destructive.clone(),
-        stored: store.stored_cases(),
+        stored: store.cases(&store.stored()),
         learned: differential::committed(),
         feedback: args.feedback.feedback(&chosen)?,
         stop: watch.stop().clone(),
     };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
-    let context = ReportContext {
-        command: "fuzz",
-        started: started.clone(),
-        seed: args.seed,
-        budget: args.selection.budget,
-        threshold: args.selection.severity_threshold,
-        source: chosen.source.clone(),
-        baseline: None,
-        output: args.output.clone(),
-        redaction: redaction.clone(),
-    };
+    let source = chosen.source.as_ref();
+    let context =
+        ReportContext::new("fuzz", &started, args.seed, &args.selection, source, &args.output, &redaction);
     let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
     let fail = |error| failure(error, watch).redacted(&redaction);
     if args.dry_run {
@@ -200,7 +192,13 @@ fn together(started: String, runs: Vec<Fuzzed>, aggregate: bool) -> Run {
     if aggregate {
         run.notes.extend(run.findings.iter().chain(&run.flaky).map(|finding| {
             let k = made.get(&finding.id).copied().unwrap_or_default();
-            let text = format!("{} {} was found in {k} of {count} runs", finding.kind.name(), finding.id);
+            let how = match k {
+                all if all == count => "stable",
+                1 => "seen once",
+                _ => "flaky",
+            };
+            let (kind, id) = (finding.kind.name(), &finding.id);
+            let text = format!("{kind} {id} is {how}: found in {k} of {count} runs");
             Note { tool: finding.tool.clone(), text }
         }));
     }

@@ -11,7 +11,7 @@ use wallfacer_core::session::{BehaveOptions, behave};
 use wallfacer_text::shown;
 
 use super::behave::{noise, told};
-use super::drift::{FailOn, failing, read};
+use super::drift::{FailOn, as_written, failing, read};
 use super::output::{Format, OutputArgs, cannot_write, write_whole};
 use super::redaction;
 use super::target::{TargetArgs, repository};
@@ -83,7 +83,9 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         return Err(Failure { exit: Exit::NotTested, message });
     }
     let is_watched = watched.run.server.standing.observed.calls;
+    let redaction = redaction.with_tokens(&watched.run.tokens);
     let Some(now) = watched.run.locked else { unreachable!("a watched run has what is locked") };
+    let now = as_written(now, &redaction);
     match before {
         Some(before) => compared(args, &compare(&before, &now), is_watched, &redaction),
         None => written(args, &now, is_watched, &redaction),
@@ -92,7 +94,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
 
 fn written(args: &Args, now: &Lock, is_watched: bool, redaction: &Redaction) -> Result<Exit, Failure> {
     let name = format!("`{}`", args.file.display());
-    write_whole(&args.file, &redaction.of(&now.written())).map_err(|error| cannot_write(&name, &error))?;
+    write_whole(&args.file, &now.written()).map_err(|error| cannot_write(&name, &error))?;
     let seen = if is_watched { "with what each was seen to do" } else { "what they do was not observed" };
     let text = match args.output.format {
         Format::Human => format!("{name} holds {} tools, {seen}\n", now.tools.len()),

@@ -1,5 +1,6 @@
 //! Parses the command line and runs the command that it names.
 
+mod afterwards;
 mod against;
 mod behave;
 mod check;
@@ -16,23 +17,29 @@ mod doctor;
 mod drift;
 mod dry_run;
 mod effort;
+mod explain;
 mod feedback;
 mod fuzz;
 mod key;
 mod lock;
 mod man;
+mod mcp;
 mod output;
 mod pack;
 mod property;
 mod recorder;
 mod redaction;
 mod replay;
+mod report;
 mod rerun;
+mod rule_files;
+mod runs;
 mod selection;
 mod settle;
 mod store;
 mod suggest;
 mod target;
+mod torture;
 mod units;
 
 use std::ffi::OsString;
@@ -53,6 +60,15 @@ pub struct Cli {
     /// The configuration [default: wallfacer.toml here or above, up to the repository's root]
     #[arg(long, global = true, value_name = "FILE", env = "WALLFACER_CONFIG")]
     config: Option<PathBuf>,
+    /// Show the verdict and nothing else
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Show everything
+    #[arg(short, long, global = true)]
+    verbose: bool,
+    /// When to use colours; `auto` asks the terminal and NO_COLOR
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value = "auto")]
+    color: terminal::Color,
     #[command(subcommand)]
     command: Command,
 }
@@ -67,11 +83,15 @@ enum Command {
     Fuzz(Box<fuzz::Args>),
     Differential(Box<differential::Args>),
     Property(Box<property::Args>),
+    Torture(Box<torture::Args>),
     Suggest(Box<suggest::Args>),
     Coverage(Box<coverage::Args>),
     Replay(Box<replay::Args>),
     Corpus(corpus::Args),
     Diff(diff::Args),
+    Report(report::Args),
+    Explain(explain::Args),
+    Mcp(mcp::Args),
     Init(init::Args),
     Pack(pack::Args),
     Completions(completions::Args),
@@ -92,6 +112,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
         Ok(cli) => cli,
         Err(error) => return Ok(show_usage(with_tip(error))),
     };
+    terminal::choose(cli.color, cli.quiet, cli.verbose);
     match carry_out(cli) {
         Err(failure) if failure.exit == Exit::NotInSandbox && terminal::is_attended() => {
             ask_to_leave_sandbox(&arguments, failure)
@@ -124,6 +145,7 @@ impl Command {
             Command::Doctor(args) => Some(&mut args.target),
             Command::Fuzz(args) => Some(&mut args.target),
             Command::Property(args) => Some(&mut args.target),
+            Command::Torture(args) => Some(&mut args.target),
             Command::Suggest(args) => Some(&mut args.target),
             Command::Coverage(args) => Some(&mut args.target),
             Command::Replay(args) => Some(&mut args.target),
@@ -154,11 +176,15 @@ fn perform(command: Command, config: Option<&Path>, watch: &Watch) -> Result<Exi
         Command::Fuzz(args) => fuzz::run(&args, config, watch),
         Command::Differential(args) => differential::run(&args, config, watch),
         Command::Property(args) => property::run(&args, config, watch),
+        Command::Torture(args) => torture::run(&args, config, watch),
         Command::Suggest(args) => suggest::run(&args, config, watch),
         Command::Coverage(args) => coverage::run(&args, config, watch),
         Command::Replay(args) => replay::run(&args, config, watch),
         Command::Corpus(args) => corpus::run(&args, config, watch),
         Command::Diff(args) => diff::run(&args, config),
+        Command::Report(args) => report::run(&args, config),
+        Command::Explain(args) => explain::run(&args, config),
+        Command::Mcp(args) => mcp::run(&args, config),
         Command::Init(args) => {
             let here = target::working_directory()?;
             output::print(&init::run(&args, &here)?)

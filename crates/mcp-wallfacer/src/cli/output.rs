@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::fs::File;
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -15,6 +16,7 @@ use wallfacer_core::report::{self, Look};
 use wallfacer_text::page;
 
 use super::redaction::Redacted;
+use crate::environment;
 use crate::exit::{Exit, Failure, without_number};
 use crate::terminal::{self, Progress};
 
@@ -53,6 +55,119 @@ impl ValueEnum for RunFormat {
     }
 }
 
+/// Where the reports of a run that tests go.
+#[derive(Debug, Clone, Args)]
+pub struct RunOutput {
+    #[command(flatten)]
+    main: OutputArgs<RunFormat>,
+    /// Write another report beside the main one, to a file or to standard output; can be given several times
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = Wanted::read, help_heading = "Output")]
+    report: Vec<Wanted>,
+    /// Do not keep the run for `wallfacer report`
+    #[arg(long, help_heading = "Output")]
+    pub no_record: bool,
+}
+
+impl Deref for RunOutput {
+    type Target = OutputArgs<RunFormat>;
+
+    fn deref(&self) -> &OutputArgs<RunFormat> {
+        &self.main
+    }
+}
+
+/// A report that is wanted beside the main one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    pub format: report::Format,
+    pub file: Option<PathBuf>,
+}
+
+impl Wanted {
+    /// `sarif=report.sarif`, or `github` for standard output.
+    fn read(text: &str) -> Result<Wanted, String> {
+        let (name, file) = match text.split_once('=') {
+            Some((name, file)) => (name, Some(PathBuf::from(file))),
+            None => (text, None),
+        };
+        let format = report::Format::ALL.iter().copied().find(|format| format.name() == name);
+        let names = || report::Format::ALL.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
+        let format = format.ok_or_else(|| format!("there is no format `{name}`; there are {}", names()))?;
+        if file.as_ref().is_some_and(|file| file.as_os_str().is_empty()) {
+            return Err(format!("name a file behind the `=`, as in `{name}=FILE`"));
+        }
+        Ok(Wanted { format, file })
+    }
+
+    /// The file that GitHub Actions shows as the summary of the job, where this report goes there.
+    fn summary(&self) -> Option<PathBuf> {
+        let summary = environment::variable(STEP_SUMMARY).filter(|path| !path.is_empty());
+        summary.filter(|_| self.format == report::Format::Markdown && self.file.is_none()).map(PathBuf::from)
+    }
+}
+
+/// Names the file for the summary of a job in GitHub Actions.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+/// GitHub drops a summary that is longer.
+const LONGEST_SUMMARY: u64 = 1024 * 1024;
+
+impl RunOutput {
+    /// Says at once what would otherwise be found out when all work is done.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.main.check()?;
+        self.report.iter().filter_map(|wanted| wanted.file.as_deref()).try_for_each(check_place)?;
+        let beside = self.report.iter().filter(|wanted| wanted.file.is_none() && wanted.summary().is_none());
+        let main = self.main.output.is_none().then_some(self.main.format.0);
+        let printed: Vec<report::Format> =
+            main.into_iter().chain(beside.map(|wanted| wanted.format)).collect();
+        match printed.iter().find(|format| format.is_document()) {
+            Some(format) if printed.len() > 1 => {
+                let name = format.name();
+                let message = format!(
+                    "two reports would be mixed on standard output; give one a file: `--report {name}=FILE`"
+                );
+                Err(Failure { exit: Exit::Usage, message })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Hands over every report that is wanted; `write` makes one.
+    pub fn deliver_all(&self, write: &dyn Fn(report::Format, Look) -> String) -> Result<(), Failure> {
+        self.main.deliver_as(self.main.format.0, &write(self.main.format.0, self.main.look()))?;
+        for wanted in &self.report {
+            let text = |look| write(wanted.format, look);
+            match (&wanted.file, wanted.summary()) {
+                (Some(file), _) => save(file, &text(Look::PLAIN), wanted.format)?,
+                (None, Some(summary)) => append(&summary, &text(Look::PLAIN))?,
+                (None, None) => print_as(wanted.format, &text(terminal::look()))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds to the summary of a job as much as there is room for.
+fn append(path: &Path, text: &str) -> Result<(), Failure> {
+    let there = std::fs::metadata(path).map_or(0, |file| file.len());
+    let text = page(text, &[]);
+    let fits = there + text.len() as u64 <= LONGEST_SUMMARY;
+    let text = if fits { text } else { text.lines().take(1).map(|line| format!("{line}\n")).collect() };
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    let written = file.and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()));
+    written.map_err(|error| cannot_write(&quoted(path), &error))
+}
+
+fn save(path: &Path, text: &str, format: report::Format) -> Result<(), Failure> {
+    let text = page(text, format.commands());
+    std::fs::write(path, text).map_err(|error| cannot_write(&quoted(path), &error))
+}
+
+fn print_as(format: report::Format, text: &str) -> Result<(), Failure> {
+    let ours: Vec<&str> = terminal::look().codes().iter().chain(format.commands()).copied().collect();
+    terminal::print(&page(text, &ours)).map_err(|error| cannot_write("to standard output", &error))
+}
+
 impl<F: ValueEnum + Send + Sync + 'static> OutputArgs<F> {
     /// Says at once what would otherwise be found out when all work is done.
     pub fn check(&self) -> Result<(), Failure> {
@@ -61,7 +176,7 @@ impl<F: ValueEnum + Send + Sync + 'static> OutputArgs<F> {
 
     /// How the report looks where it goes.
     pub fn look(&self) -> Look {
-        if self.output.is_some() { Look::PLAIN } else { terminal::look() }
+        if self.output.is_some() { Look::PLAIN.with_detail(terminal::detail()) } else { terminal::look() }
     }
 
     /// Those who listen to the session: the terminal, and the log where it is wanted.
@@ -71,6 +186,14 @@ impl<F: ValueEnum + Send + Sync + 'static> OutputArgs<F> {
             None => None,
         };
         Ok(Listeners { progress: Progress::new(), log, redaction: redaction.clone() })
+    }
+
+    /// Hands over a report of this format.
+    fn deliver_as(&self, format: report::Format, text: &str) -> Result<(), Failure> {
+        match &self.output {
+            Some(path) => save(path, text, format),
+            None => print_as(format, text),
+        }
     }
 
     /// Hands the report over.
@@ -105,9 +228,10 @@ impl Listener for Listeners {
     fn hear(&mut self, event: &Event<'_>) {
         match event {
             // A server may call a tool by a secret.
-            Event::FindingMade { id, kind, place, replaces, finding } => {
-                let place = &self.redaction.of(place);
-                self.progress.hear(&Event::FindingMade { id, kind, place, replaces, finding });
+            Event::FindingMade { kind, place, replaces, finding, .. } => {
+                let (place, message) = (self.redaction.of(place), self.redaction.of(&finding.message));
+                let severity = finding.severity.as_str();
+                self.progress.tell(&format!("{severity} {kind} in {place}: {message}"), replaces.len());
             }
             other => self.progress.hear(other),
         }

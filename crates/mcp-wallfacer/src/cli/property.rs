@@ -10,22 +10,22 @@ use wallfacer_core::findings::rfc3339;
 use wallfacer_core::report::Report;
 use wallfacer_core::session::{FuzzOptions, PropertyOptions, RuleSet, property};
 use wallfacer_core::summary::Run;
-use wallfacer_rules::{Rules, Shelf, nearest};
+use wallfacer_rules::nearest;
 
 use super::behave::noise;
 use super::conclude::{conclude, failure};
 use super::corpus_place::CorpusArgs;
-use super::output::{OutputArgs, RunFormat};
+use super::output::RunOutput;
 use super::pack::{self, ParameterArgs};
 use super::recorder::{ReportContext, RunRecorder};
 use super::redaction::{self, Written};
+use super::rule_files;
 use super::selection::SelectionArgs;
 use super::settle::settle;
 use super::store::Store;
 use super::target::{TargetArgs, working_directory};
-use crate::exit::{Exit, Failure, without_number};
+use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
-use crate::terminal;
 
 /// Try rules on a server: those of a file, or of packs
 #[derive(Debug, clap::Args)]
@@ -53,7 +53,7 @@ pub struct Args {
     #[command(flatten)]
     corpus: CorpusArgs,
     #[command(flatten)]
-    output: OutputArgs<RunFormat>,
+    output: RunOutput,
 }
 
 pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
@@ -78,17 +78,16 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         PropertyOptions { effort, cases: args.cases, looks_further: true, noise: noise(&chosen.settings)? };
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
-    let context = ReportContext {
-        command: "property",
-        started: started.clone(),
-        seed: args.seed,
-        budget: args.selection.budget,
-        threshold: args.selection.severity_threshold,
-        source: chosen.source.clone(),
-        baseline: None,
-        output: args.output.clone(),
-        redaction: redaction.clone(),
-    };
+    let source = chosen.source.as_ref();
+    let context = ReportContext::new(
+        "property",
+        &started,
+        args.seed,
+        &args.selection,
+        source,
+        &args.output,
+        &redaction,
+    );
     let mut recorder = RunRecorder::begin(&store, &chosen.settings, listeners, context, watch);
     let tried = property(chosen.connector, &|_| sets.clone(), &options, &mut recorder);
     recorder.finish(watch);
@@ -114,7 +113,11 @@ impl Args {
         let mut written = Written::default();
         written.parameters(&self.parameters.typed());
         if let Some(file) = &self.file {
-            let set = self.read(file, &shelf)?;
+            let given: BTreeMap<String, Value> = match self.pack.is_empty() && !self.pack_all {
+                true => self.parameters.typed(),
+                false => BTreeMap::new(),
+            };
+            let set = rule_files::read(file, &given, &shelf)?;
             written.rules(&set.rules);
             sets.push(set);
         }
@@ -127,33 +130,13 @@ impl Args {
             let given = self.parameters.given_to(&shelf, name, &set, &declared);
             let rules = pack::loaded(&shelf, name, &given)?;
             written.pack(&shelf, name, &rules, &given);
-            sets.push(RuleSet { name: name.clone(), rules });
+            sets.push(RuleSet { name: name.clone(), rules, own: false });
         }
         let unused = self.parameters.names().find(|typed| !known.contains(*typed));
         match unused.filter(|_| self.file.is_none()) {
             Some(typed) => Err(undeclared(typed, &known)),
             None => Ok((sets, written)),
         }
-    }
-
-    fn read(&self, path: &Path, shelf: &Shelf) -> Result<RuleSet, Failure> {
-        let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let help = match shelf.text(&name) {
-                Some(_) => format!("--pack {name} tries the pack of that name"),
-                None => "name a rule file, or a pack with --pack".to_owned(),
-            };
-            let message = format!("cannot read `{name}`: {}; {help}", without_number(&error.to_string()));
-            Failure { exit: Exit::Usage, message }
-        })?;
-        let given: BTreeMap<String, Value> = match self.pack.is_empty() && !self.pack_all {
-            true => self.parameters.typed(),
-            false => BTreeMap::new(),
-        };
-        let loader = |wanted: &str| shelf.text(wanted).map(str::to_owned);
-        let rules = Rules::read(&name, &text, &given, &loader).map_err(|problems| pack::wrong(&problems))?;
-        rules.warnings.iter().for_each(|warning| terminal::note(&warning.to_string()));
-        Ok(RuleSet { name, rules })
     }
 }
 

@@ -8,16 +8,20 @@ use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::findings::{Baseline, Finding, FindingId, Redaction};
 use wallfacer_core::report::Report;
 use wallfacer_core::stop::Reason;
-use wallfacer_core::summary::{NotTested, Run};
+use wallfacer_core::summary::{Moment, NotTested, Run};
 use wallfacer_core::target::{Settings, Severity, Shown};
 use wallfacer_core::wire::Server;
 
 use super::conclude::conclude;
-use super::output::{Listeners, OutputArgs, RunFormat};
-
+use super::output::{Listeners, RunOutput};
+use super::selection::SelectionArgs;
 use super::settle::tell_ending;
 use super::store::Store;
 use crate::interruption::{LastWords, Watch};
+
+/// Moments that are written down of one run, and how close two rounds are that count as one.
+const MOST_MOMENTS: usize = 2_000;
+const CLOSE_MS: u64 = 200;
 
 /// How long a listener that is busy is waited for before the last words are said.
 const BUSY: Duration = Duration::from_millis(300);
@@ -27,6 +31,7 @@ pub struct RunRecorder {
     store: Arc<Store>,
     settings: Settings,
     heard: Arc<Mutex<Heard>>,
+    begun: Instant,
 }
 
 /// What a session has said so far.
@@ -39,6 +44,7 @@ struct Heard {
     findings: Vec<Finding>,
     suspected: Vec<String>,
     calls: u64,
+    timeline: Vec<Moment>,
 }
 
 /// What a report needs that the session does not say.
@@ -50,8 +56,33 @@ pub struct ReportContext {
     pub threshold: Severity,
     pub source: Option<String>,
     pub baseline: Option<Baseline>,
-    pub output: OutputArgs<RunFormat>,
+    pub output: RunOutput,
     pub redaction: Redaction,
+}
+
+impl ReportContext {
+    /// For a command without a baseline.
+    pub fn new(
+        command: &'static str,
+        started: &str,
+        seed: u64,
+        selection: &SelectionArgs,
+        source: Option<&String>,
+        output: &RunOutput,
+        redaction: &Redaction,
+    ) -> ReportContext {
+        ReportContext {
+            command,
+            started: started.to_owned(),
+            seed,
+            budget: selection.budget,
+            threshold: selection.severity_threshold,
+            source: source.cloned(),
+            baseline: None,
+            output: output.clone(),
+            redaction: redaction.clone(),
+        }
+    }
 }
 
 impl RunRecorder {
@@ -65,13 +96,17 @@ impl RunRecorder {
     ) -> RunRecorder {
         let heard = Arc::new(Mutex::new(Heard { listeners: Some(listeners), ..Heard::default() }));
         watch.begin(last_words(context, heard.clone(), store.clone(), watch.clone()));
-        RunRecorder { store: store.clone(), settings: settings.clone(), heard }
+        RunRecorder { store: store.clone(), settings: settings.clone(), heard, begun: Instant::now() }
     }
 
     /// The session is done.
     pub fn finish(self, watch: &Watch) {
         watch.conclude();
-        let listeners = self.heard().listeners.take();
+        let (listeners, timeline) = {
+            let mut heard = self.heard();
+            (heard.listeners.take(), std::mem::take(&mut heard.timeline))
+        };
+        self.store.remember(timeline);
         listeners.into_iter().for_each(Listeners::finish);
     }
 
@@ -93,6 +128,7 @@ impl Listener for RunRecorder {
             heard.remember(finding, replaces);
         }
         heard.take_in(event);
+        heard.note(event, self.begun.elapsed());
         heard.listeners.iter_mut().for_each(|listeners| listeners.hear(event));
     }
 }
@@ -103,6 +139,23 @@ impl Heard {
         self.suspected.retain(|suspected| *suspected != told);
         self.findings.retain(|known| known.id != finding.id && !replaces.contains(&known.id));
         self.findings.push(finding);
+    }
+
+    /// Writes down when it happened. Rounds that follow each other closely are one moment.
+    fn note(&mut self, event: &Event<'_>, since: Duration) {
+        let (event, text) = match event {
+            Event::RoundDone { phase, .. } => ("phase", (*phase).to_owned()),
+            Event::FindingMade { kind, place, .. } => ("finding", format!("{kind} in {place}")),
+            _ => return,
+        };
+        let ms = since.as_millis() as u64;
+        let is_full = self.timeline.len() >= MOST_MOMENTS;
+        let close = |last: &Moment| last.event == event && (is_full || ms < last.ms + CLOSE_MS);
+        match self.timeline.last_mut().filter(|last| event == "phase" && close(last)) {
+            Some(last) => (last.calls, last.text) = (self.calls, text),
+            None if is_full => {}
+            None => self.timeline.push(Moment { ms, event: event.to_owned(), text, calls: self.calls }),
+        }
     }
 
     fn take_in(&mut self, event: &Event<'_>) {
@@ -142,10 +195,12 @@ fn last_words(
         run.not_tested.extend(suspected.map(|what| NotTested { what, why: why.clone() }));
         if reason == Reason::Overdue {
             run.out_of_time = true;
-            run.in_vain = Some("the server kept the run beyond its time, and it had to be broken off");
-            let why = "the run had to be broken off, for the server kept it beyond its time".to_owned();
+            run.in_vain = Some("the run did not end within its time limit and was stopped");
+            let why = "the run did not end within its time limit and was stopped".to_owned();
             run.not_tested.push(NotTested { what: "the rest of the plan".to_owned(), why });
         }
+        run.timeline = std::mem::take(&mut heard.timeline);
+        run.keep_in = Some(store.runs().to_owned());
         tell_ending(&mut run, reason, &store);
         if let Some(baseline) = &context.baseline {
             run.hold_against(baseline);

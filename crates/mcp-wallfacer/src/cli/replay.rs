@@ -1,11 +1,12 @@
 //! `replay`: is a finding still true?
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use wallfacer_core::findings::{CorpusError, Finding, Redaction, Repro, read_finding};
 use wallfacer_core::report::written;
-use wallfacer_core::session::{Replay, Replayed, replay};
+use wallfacer_core::session::{Replay, Replayed, replay, usual_budget};
 
 use wallfacer_text::shown;
 
@@ -13,7 +14,7 @@ use super::corpus_place::CorpusArgs;
 use super::output::{Format, OutputArgs};
 use super::rerun::{Rerun, TrustArgs, prepare};
 use super::target::TargetArgs;
-use super::{redaction, store};
+use super::{redaction, store, units};
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
@@ -27,6 +28,8 @@ pub struct Args {
     #[arg(long)]
     show_payload: bool,
     #[command(flatten)]
+    time: TimeArgs,
+    #[command(flatten)]
     trust: TrustArgs,
     #[command(flatten)]
     pub(super) target: TargetArgs,
@@ -34,6 +37,14 @@ pub struct Args {
     corpus: CorpusArgs,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct TimeArgs {
+    /// The time for the tries of one finding, downloads not counted [default: 2m, and for a hang as long
+    /// as it takes]
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    budget: Option<Duration>,
 }
 
 pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
@@ -54,7 +65,7 @@ fn tell<'a>(
     config: Option<&Path>,
     watch: &Watch,
 ) -> Result<Told<'a>, Failure> {
-    try_again(finding, &args.target, &args.trust, &args.output, config, watch)
+    try_again(finding, &args.time, &args.target, &args.trust, &args.output, config, watch)
 }
 
 /// A finding and what became of it.
@@ -67,6 +78,7 @@ pub struct Told<'a> {
 /// Tries one finding; what stands in the way is a verdict too.
 pub fn try_again<'a>(
     finding: &'a Finding,
+    time: &TimeArgs,
     target: &TargetArgs,
     trust: &TrustArgs,
     output: &OutputArgs,
@@ -79,13 +91,21 @@ pub fn try_again<'a>(
     if let Err(why) = finding.repro.case() {
         return Ok(not(why.to_string(), known));
     }
-    let Rerun { finding: restored, connector, other, destructive, redaction, .. } =
+    let Rerun { finding: restored, mut connector, mut other, destructive, redaction, .. } =
         match prepare(finding, target, trust, config)? {
             Ok(rerun) => rerun,
             Err(why) => return Ok(not(why, known)),
         };
     let mut listeners = output.listeners(&redaction)?;
-    let tried = watch.wait_for(replay(connector, other, &restored, &destructive, &mut listeners));
+    let budget = time.budget.unwrap_or_else(|| usual_budget(&restored));
+    let tried = watch.wait_for(async {
+        for server in std::iter::once(&mut connector).chain(&mut other) {
+            server.prepare().await?;
+        }
+        watch.hold_to(Some(watch.elapsed() + budget));
+        replay(connector, other, &restored, &destructive, budget, &mut listeners).await
+    });
+    watch.hold_to(None);
     listeners.finish();
     let tried = match tried {
         Ok(tried) => tried,

@@ -33,6 +33,16 @@ pub struct TrustArgs {
     /// Start the stored command even if it was not recorded by you on this machine
     #[arg(long)]
     trust: bool,
+    /// In the middle of a run nobody is asked.
+    #[arg(skip)]
+    never_ask: bool,
+}
+
+impl TrustArgs {
+    /// Nothing is started that was not recorded here or named anew.
+    pub fn untrusting() -> TrustArgs {
+        TrustArgs { trust: false, never_ask: true }
+    }
 }
 
 /// All that is needed, or why the finding cannot be tried.
@@ -146,7 +156,9 @@ fn is_the_same(chosen: &Chosen, stored: &Shown) -> bool {
 }
 
 fn is_trusted(finding: &Finding, stored: &Shown, trust: &TrustArgs) -> bool {
-    trust.trust || key::read().is_some_and(|key| key.knows(finding)) || is_confirmed(stored)
+    trust.trust
+        || key::read().is_some_and(|key| key.knows(finding))
+        || !trust.never_ask && is_confirmed(stored)
 }
 
 /// Asks, where somebody is there to answer.

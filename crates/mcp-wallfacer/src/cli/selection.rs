@@ -31,8 +31,20 @@ impl SelectionArgs {
         globs(&self.include)
     }
 
+    /// One tool by its name, whatever letters that has.
+    pub fn include_only(&self, tool: &str) -> Result<Option<GlobSet>, Failure> {
+        globs(&[globset::escape(tool)])
+    }
+
     pub fn exclude(&self) -> Result<Option<GlobSet>, Failure> {
         globs(&self.exclude)
+    }
+
+    /// Whether a tool is not wanted.
+    pub fn leaves_out(&self, tool: &str) -> bool {
+        let fits =
+            |globs: Result<Option<GlobSet>, Failure>| globs.ok().flatten().map(|globs| globs.is_match(tool));
+        fits(self.include()) == Some(false) || fits(self.exclude()) == Some(true)
     }
 
     /// Whether the whole server is meant.

@@ -11,6 +11,7 @@ use crate::terminal;
 /// Weighs and stores what was found, and tells what became of it.
 pub fn settle(run: &mut Run, settings: &Settings, store: &Store, watch: &Watch) {
     run.weigh(settings);
+    (run.timeline, run.keep_in) = (store.timeline(), Some(store.runs().to_owned()));
     store.keep(run.findings.iter_mut().chain(&mut run.flaky));
     store.clean();
     if let Some(reason) = watch.stop().reason() {

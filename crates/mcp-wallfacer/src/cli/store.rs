@@ -10,10 +10,12 @@ use wallfacer_core::findings::{
 };
 use wallfacer_core::lock::FILE_NAME;
 use wallfacer_core::plan::Case;
+use wallfacer_core::summary::Moment;
 use wallfacer_core::target::{REDACTED, Shown};
 use wallfacer_core::wire::Connector;
 
 use super::corpus_place::CorpusArgs;
+use super::runs::Runs;
 use super::target::{Chosen, TargetArgs};
 use super::{key, redaction};
 use crate::environment;
@@ -36,6 +38,10 @@ pub struct Store {
     before: String,
     /// Why something could not be stored, as it was first told.
     trouble: OnceLock<String>,
+    /// When what happened, once the session is done.
+    timeline: OnceLock<Vec<Moment>>,
+    /// Where runs are kept.
+    runs: PathBuf,
 }
 
 impl Store {
@@ -55,8 +61,9 @@ impl Store {
         if let Some(directory) = &place.directory {
             behind = format!(" --corpus {}{behind}", quoted(&directory.to_string_lossy()));
         }
-        let trouble = OnceLock::new();
-        Ok(Store { corpus, redaction, target, other: None, before, behind, trouble })
+        let (trouble, timeline) = (OnceLock::new(), OnceLock::new());
+        let runs = Runs::beside(corpus.directory());
+        Ok(Store { corpus, redaction, target, other: None, before, behind, trouble, timeline, runs })
     }
 
     /// The same for a comparison with another server.
@@ -66,8 +73,8 @@ impl Store {
         Ok(Store { other: Some(stored_target(other.target(), &redaction, &here)), ..self })
     }
 
-    /// Failures of this server that earlier runs stored, to be tried first. What cannot be used is told and left out.
-    pub fn stored_cases(&self) -> Vec<Case> {
+    /// Findings of this server that earlier runs stored. What cannot be read is told and left out.
+    pub fn stored(&self) -> Vec<Finding> {
         let listing = match self.corpus.list() {
             Ok(listing) => listing,
             Err(error) => {
@@ -79,7 +86,12 @@ impl Store {
             terminal::note(&format!("{} is left out: {}", unreadable.path.display(), unreadable.why));
         }
         let ours = listing.findings.into_iter().filter(|finding| self.is_ours(finding));
-        ours.filter_map(|finding| self.case(finding)).take(MOST_STORED).collect()
+        ours.take(MOST_STORED).collect()
+    }
+
+    /// Their cases, to be tried first. One whose secrets are not there is left out.
+    pub fn cases(&self, stored: &[Finding]) -> Vec<Case> {
+        stored.iter().filter_map(|finding| self.case(finding.clone())).collect()
     }
 
     /// Completes findings, takes the secrets out of them, and stores them. What is shown of them afterwards is what is
@@ -96,6 +108,20 @@ impl Store {
                 let _told_before = self.trouble.set(failure.message);
             }
         }
+    }
+
+    /// Remembers when what happened.
+    pub fn remember(&self, timeline: Vec<Moment>) {
+        let _only_once = self.timeline.set(timeline);
+    }
+
+    pub fn timeline(&self) -> Vec<Moment> {
+        self.timeline.get().cloned().unwrap_or_default()
+    }
+
+    /// Where runs are kept.
+    pub fn runs(&self) -> &Path {
+        &self.runs
     }
 
     /// Takes away what killed runs left; nothing hangs on it.

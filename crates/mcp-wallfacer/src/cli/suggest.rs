@@ -1,15 +1,17 @@
 //! `suggest`: which rule packs fit a server, and with which parameters.
 
 use std::path::Path;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use wallfacer_core::findings::Redaction;
+use wallfacer_core::observe::Examination;
 use wallfacer_core::world::Standing;
 use wallfacer_rules::{ToolShape, show_suggestions, suggest, suggestions_as_json, suggestions_as_toml};
 
 use super::output::OutputArgs;
-use super::redaction;
 use super::target::{Chosen, TargetArgs, config_path, repository};
+use super::{doctor, redaction};
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 use crate::terminal;
@@ -52,6 +54,9 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     args.output.deliver(&redaction.of(&text))
 }
 
+/// How long it may take until a server has listed its tools.
+const LOOK: Duration = Duration::from_secs(60);
+
 /// The tools of a server as rules see them.
 pub fn shapes<F: ValueEnum + Send + Sync + 'static>(
     chosen: Chosen,
@@ -71,9 +76,13 @@ pub fn look<F: ValueEnum + Send + Sync + 'static>(
 ) -> Result<(Vec<ToolShape>, Standing), Failure> {
     let mut connector = chosen.connector;
     let mut listeners = output.listeners(redaction)?;
-    let seen = watch.wait_for(wallfacer_core::session::examine(&mut connector, &mut listeners));
+    let seen = doctor::look(&mut connector, LOOK, &mut listeners, watch);
     listeners.finish();
     let seen = seen?.map_err(|error| Failure::from(error).redacted(redaction))?;
+    if seen.not_seen.contains(&Examination::LISTS) {
+        let message = format!("the server did not list its tools within {}s", LOOK.as_secs());
+        return Err(Failure { exit: Exit::NotTested, message });
+    }
     let tools = seen.catalogue.tools.entries;
     let tools =
         tools.into_iter().map(|tool| ToolShape::new(serde_json::Value::Object(tool.listed))).collect();

@@ -18,7 +18,7 @@ use crate::exit::{Exit, Failure, without_number};
 use crate::{demo, environment, terminal};
 
 /// Which server, and how to get at it.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct TargetArgs {
     /// The server's URL; with a command behind `--`, that is started first
     #[arg(long, help_heading = "Target")]
@@ -66,7 +66,7 @@ pub struct TargetArgs {
     #[arg(long, value_name = "PATH", help_heading = "Sandbox")]
     keep: Vec<PathBuf>,
     /// How long one request may take [default: 5s]
-    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Limits")]
+    #[arg(long, alias = "per-call-timeout", value_name = "TIME", value_parser = units::duration, help_heading = "Limits")]
     timeout: Option<Duration>,
     /// How long a call of one tool may take
     #[arg(long, value_name = "NAME=TIME", value_parser = units::tool_duration, help_heading = "Limits")]
@@ -190,6 +190,11 @@ impl TargetArgs {
         Ok(Chosen { connector, settings: settings(config)?, source: None })
     }
 
+    /// A server of an MCP client's file, with nothing said besides.
+    pub fn of_client_server(name: &str) -> TargetArgs {
+        TargetArgs { server: Some(name.to_owned()), ..TargetArgs::default() }
+    }
+
     /// The same, without the sandbox.
     pub fn leave_sandbox(&mut self) {
         self.sandbox = Some("off".to_owned());
@@ -202,7 +207,7 @@ impl TargetArgs {
         }
         let rules = Rules::read("six-bugs", demo::INVARIANTS, &BTreeMap::new(), &|_| None)
             .map_err(|problems| super::pack::wrong(&problems))?;
-        Ok(vec![RuleSet { name: "six-bugs".to_owned(), rules }])
+        Ok(vec![RuleSet { name: "six-bugs".to_owned(), rules, own: true }])
     }
 
     /// Whether a server is named here, and not left to the configuration.

@@ -6,11 +6,14 @@ use std::fmt::Write as _;
 use toml::Value;
 use wallfacer_core::target::{Command, Endpoint, EndpointKind};
 
-/// A first `cargo run` compiles before it starts.
+/// A first `cargo run`, `go run` and the like compiles before it starts.
 const COMPILING_MS: i64 = 300_000;
 
 const OPENING: &str = concat!(
-    "# Every key: ",
+    "#:schema ",
+    env!("CARGO_PKG_REPOSITORY"),
+    "/raw/main/schemas/config.schema.json
+# Every key: ",
     env!("CARGO_PKG_REPOSITORY"),
     "/blob/main/docs/config.md
 # In strings, ${NAME} is the environment variable NAME and $$ is a plain $.
@@ -44,7 +47,7 @@ pub(super) fn text(server: &Server) -> String {
     if let Some(endpoint) = server.reach.endpoint() {
         write_endpoint(&mut text, endpoint);
     }
-    if server.setup == Setup::Cargo {
+    if matches!(server.setup, Setup::Cargo | Setup::Go | Setup::Gradle | Setup::DotNet) {
         line(&mut text, "startup_timeout_ms", Value::Integer(COMPILING_MS));
     }
     text + CLOSING

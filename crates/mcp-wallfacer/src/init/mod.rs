@@ -14,7 +14,12 @@ use wallfacer_core::repository::Repository;
 use wallfacer_core::target::{CONFIG_NAME, ClientFiles, Surroundings};
 
 const RULES_NAME: &str = "invariants.yaml";
+/// Files of a project that say how it is started are short.
+const LONGEST: u64 = 4 * 1024 * 1024;
 const RULES: &str = include_str!("invariants.yaml");
+const IGNORE_NAME: &str = ".gitignore";
+/// Findings may be kept in a repository; what runs leave may not.
+const IGNORED: &str = "/.wallfacer/";
 const WORKFLOW_NAME: &str = ".github/workflows/wallfacer.yml";
 
 /// Write a first configuration for the server in this directory
@@ -56,12 +61,37 @@ struct FileToWrite {
 pub fn run(args: &Args, directory: &Path) -> Result<String, InitError> {
     // A variable stands for itself, so that what was a placeholder there is one here.
     let around = Surroundings { directory, home: None, variable: &|name| Some(format!("${{{name}}}")) };
-    let read = |name: &str| std::fs::read_to_string(directory.join(name)).ok();
+    let read = |name: &str| read(&directory.join(name));
     let project = Project { read: &read, clients: &ClientFiles::read(&around), directory };
     let files = plan(&project, args);
     check_absent(&files, directory)?;
     write(&files, directory)?;
-    Ok(words(&files))
+    let ignored = ignore(directory);
+    Ok(words(&files, ignored))
+}
+
+/// Adds what runs leave to the files that git leaves alone, where there is a repository and nobody did. True where it
+/// was added.
+fn ignore(directory: &Path) -> bool {
+    let path = directory.join(IGNORE_NAME);
+    let there = std::fs::read_to_string(&path);
+    let known =
+        |text: &str| text.lines().any(|line| line.trim().trim_matches('/') == IGNORED.trim_matches('/'));
+    let is_repository = there.is_ok() || directory.join(".git").exists();
+    let is_safe = Repository::around(directory).check_file(&path).is_ok();
+    if !is_repository || !is_safe || there.as_deref().is_ok_and(known) {
+        return false;
+    }
+    let before = there.as_deref().unwrap_or_default();
+    let gap = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+    let file = OpenOptions::new().append(true).create(true).open(&path);
+    file.and_then(|mut file| file.write_all(format!("{gap}{IGNORED}\n").as_bytes())).is_ok()
+}
+
+/// The text of a file of the project, where it is not absurdly long.
+fn read(path: &Path) -> Option<String> {
+    let length = std::fs::metadata(path).ok()?.len();
+    if length > LONGEST { None } else { std::fs::read_to_string(path).ok() }
 }
 
 fn plan(project: &Project<'_>, args: &Args) -> Vec<FileToWrite> {
@@ -120,10 +150,13 @@ fn create(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
-fn words(files: &[FileToWrite]) -> String {
+fn words(files: &[FileToWrite], ignored: bool) -> String {
     let mut text = String::new();
     for file in files {
         writeln!(text, "wrote {}: {}", file.path.display(), file.meaning).expect("a string takes all text");
+    }
+    if ignored {
+        text.push_str("added /.wallfacer/ to .gitignore: what runs leave is not for the repository\n");
     }
     text.push_str("next: `wallfacer check` tests the server for a minute\n");
     text

@@ -30,9 +30,17 @@ pub(super) enum Setup {
     Pip,
     Uv,
     Cargo,
+    Go,
+    Maven,
+    Gradle,
+    Composer,
+    DotNet,
+    Docker,
 }
 
 const ADDRESS: &str = "http://localhost:8000/mcp";
+/// Files of a directory that are looked at.
+const MOST_FILES: usize = 1_000;
 const PYTHON_FILES: [&str; 4] = ["server.py", "main.py", "app.py", "src/server.py"];
 const NODE_FILES: [&str; 4] = ["server.js", "index.js", "dist/index.js", "build/index.js"];
 
@@ -43,7 +51,9 @@ impl Project<'_> {
                 .of_clients(|reach| reach.command().is_none())
                 .unwrap_or_else(|| self.unknown_address());
         }
-        let own = self.node().or_else(|| self.python()).or_else(|| self.cargo());
+        let own = self.node().or_else(|| self.python()).or_else(|| self.cargo()).or_else(|| self.go());
+        let own = own.or_else(|| self.java()).or_else(|| self.php()).or_else(|| self.dot_net());
+        let own = own.or_else(|| self.docker());
         own.or_else(|| self.of_clients(|reach| !stdio || reach.command().is_some()))
             .unwrap_or_else(|| self.unknown_command())
     }
@@ -54,9 +64,17 @@ impl Project<'_> {
             let reach = self.clients.find(&name).ok().map(|found| found.reach).filter(&wanted)?;
             let has_secrets =
                 Target::new(reach.clone()).secrets().iter().any(|secret| !secret.contains("${"));
-            let origin = format!("the server `{name}` of {}", file.display());
+            let others = self.other_names(&name);
+            let origin = format!("the server `{name}` of {}{others}", file.display());
             (!has_secrets).then(|| Server::new(self.relative(reach), &origin, Setup::Nothing))
         })
+    }
+
+    /// Which other servers the client files name, and how each is tested.
+    fn other_names(&self, taken: &str) -> String {
+        let names = self.clients.names().into_iter().map(|(name, _)| name).filter(|name| name != taken);
+        let names: Vec<_> = names.map(|name| format!("`wallfacer check --server {name}`")).collect();
+        if names.is_empty() { String::new() } else { format!("; the others: {}", names.join(", ")) }
     }
 
     /// Paths below the project as they are written in a file that lies there.
@@ -148,6 +166,72 @@ impl Project<'_> {
         Some(Server::started(Command::new("cargo", args), "Cargo.toml", Setup::Cargo))
     }
 
+    fn go(&self) -> Option<Server> {
+        let module = (self.read)("go.mod")?;
+        let name = module.lines().find_map(|line| line.strip_prefix("module "))?.trim().to_owned();
+        let last = name.rsplit('/').next().unwrap_or(&name).to_owned();
+        let below = [format!("cmd/{last}"), "cmd/server".to_owned(), "cmd/mcp-server".to_owned()];
+        let below = below.into_iter().find(|folder| (self.read)(&format!("{folder}/main.go")).is_some());
+        let package = match (below, (self.read)("main.go").is_some()) {
+            (_, true) => ".".to_owned(),
+            (Some(folder), false) => format!("./{folder}"),
+            (None, false) => ".".to_owned(),
+        };
+        Some(Server::started(Command::new("go", ["run", package.as_str()]), "go.mod", Setup::Go))
+    }
+
+    fn java(&self) -> Option<Server> {
+        if let Some(text) = (self.read)("pom.xml") {
+            let artifact = element(without_parent(&text), "artifactId").unwrap_or("server");
+            let version = element(without_parent(&text), "version").unwrap_or("1.0");
+            let jar =
+                element(&text, "finalName").map(str::to_owned).unwrap_or(format!("{artifact}-{version}"));
+            let jar = format!("target/{jar}.jar");
+            let origin = "pom.xml; build it with `mvn package` first, and correct the name of the jar if it is another";
+            return Some(Server::started(Command::new("java", ["-jar", jar.as_str()]), origin, Setup::Maven));
+        }
+        let has = |name: &str| (self.read)(name).is_some();
+        let file = ["build.gradle", "build.gradle.kts"].into_iter().find(|file| has(file))?;
+        let gradle = if has("gradlew") { "./gradlew" } else { "gradle" };
+        let command = Command::new(gradle, ["--quiet", "--console=plain", "run"]);
+        Some(Server::started(command, file, Setup::Gradle))
+    }
+
+    fn php(&self) -> Option<Server> {
+        let package: Value = serde_json::from_str(&(self.read)("composer.json")?).ok()?;
+        let file = match &package["bin"] {
+            Value::String(file) => Some(file.as_str()),
+            Value::Array(files) => files.first().and_then(Value::as_str),
+            _ => None,
+        };
+        let usual = ["server.php", "bin/server.php", "mcp-server.php", "index.php"];
+        let file = file.or_else(|| usual.into_iter().find(|file| (self.read)(file).is_some()))?;
+        let origin = "composer.json; run `composer install` first";
+        Some(Server::started(Command::new("php", [file]), origin, Setup::Composer))
+    }
+
+    fn dot_net(&self) -> Option<Server> {
+        let entries = std::fs::read_dir(self.directory).ok()?.take(MOST_FILES).flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let project = names.filter(|name| name.ends_with(".csproj")).min()?;
+        let words = ["run", "--project", project.as_str(), "--verbosity", "quiet"];
+        Some(Server::started(Command::new("dotnet", words), &project, Setup::DotNet))
+    }
+
+    /// A server that only an image knows how to start. Docker reaches outside of the sandbox, which is told.
+    fn docker(&self) -> Option<Server> {
+        (self.read)("Dockerfile")?;
+        let name = self.directory.file_name().map(|name| name.to_string_lossy().to_lowercase());
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+        let image: String = name.unwrap_or_default().chars().map(plain).collect();
+        let image = Some(image.trim_matches('-')).filter(|image| !image.is_empty()).unwrap_or("server");
+        let origin = format!(
+            "Dockerfile; build it with `docker build -t {image} .` first. The sandbox does not reach into a container: the command that the image runs tells more"
+        );
+        let command = Command::new("docker", ["run", "-i", "--rm", image]);
+        Some(Server::started(command, &origin, Setup::Docker))
+    }
+
     fn unknown_command(&self) -> Server {
         Server {
             reach: Reach::Command(Command::new("python3", ["server.py"])),
@@ -190,6 +274,18 @@ impl Server {
         let because = format!("{verb} `{}`, taken from {origin}", target.shown());
         Self { reach: target.reach, because, setup }
     }
+}
+
+/// The text of the first element of this name.
+fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let behind = text.split_once(&format!("<{name}>"))?.1;
+    let (value, _) = behind.split_once("</")?;
+    Some(value.trim()).filter(|value| !value.is_empty() && !value.contains(['$', '/', '<']))
+}
+
+/// A project names its parent before itself, in the same words.
+fn without_parent(text: &str) -> &str {
+    text.split_once("</parent>").map_or(text, |(_, behind)| behind)
 }
 
 /// The script that is named like the project, else the first.

@@ -36,7 +36,9 @@ fn found(files: Files<'_>, args: &Args) -> (String, String) {
         Reach::Url(endpoint) => endpoint.url,
         Reach::Both { .. } => panic!("init never writes both"),
     };
-    (shown, report)
+    let name = directory.path().file_name().unwrap().to_string_lossy().to_lowercase();
+    let image = name.trim_matches('.');
+    (shown.replace(image, "[IMAGE]"), report.replace(image, "[IMAGE]"))
 }
 
 #[test]
@@ -80,6 +82,25 @@ fn every_kind_of_project_gets_the_command_that_starts_it() {
         ("a Python file", &[("server.py", "")], &stdio),
         ("Cargo.toml", &[("Cargo.toml", "[package]\nname = 'x'\n")], &stdio),
         ("Cargo.toml with two bins", &[("Cargo.toml", "[[bin]]\nname = 'a'\n[[bin]]\nname = 'b'\n")], &stdio),
+        ("go.mod", &[("go.mod", "module example.com/a/notes\n\ngo 1.24\n"), ("main.go", "")], &stdio),
+        (
+            "go.mod with a command",
+            &[("go.mod", "module example.com/notes\n"), ("cmd/notes/main.go", "")],
+            &stdio,
+        ),
+        (
+            "pom.xml",
+            &[(
+                "pom.xml",
+                "<project><parent><artifactId>p</artifactId><version>9</version></parent>\
+                 <artifactId>notes</artifactId><version>1.2</version></project>",
+            )],
+            &stdio,
+        ),
+        ("build.gradle", &[("build.gradle.kts", ""), ("gradlew", "")], &stdio),
+        ("composer.json", &[("composer.json", r#"{"bin": ["bin/notes"]}"#)], &stdio),
+        ("a csproj", &[("Notes.csproj", "<Project/>")], &stdio),
+        ("a Dockerfile", &[("Dockerfile", "FROM scratch\n"), ("x/y", "")], &stdio),
         ("a client file", &[(".mcp.json", client)], &stdio),
         ("a client file, http", &[(".mcp.json", client)], &http),
         (
@@ -168,4 +189,21 @@ fn a_file_that_cannot_be_written_takes_the_others_with_it() {
     assert!(matches!(error, InitError::Write { .. }), "{error}");
     assert!(!directory.path().join(CONFIG_NAME).exists());
     assert!(!directory.path().join(RULES_NAME).exists());
+}
+
+#[test]
+fn what_runs_leave_is_kept_out_of_a_repository_once() {
+    let directory = directory(&[(".gitignore", "target")]);
+    run(&Args::default(), directory.path()).unwrap();
+    let ignored = || std::fs::read_to_string(directory.path().join(".gitignore")).unwrap();
+    assert_eq!(ignored(), "target\n/.wallfacer/\n");
+    assert!(!ignore(directory.path()));
+    assert_eq!(ignored(), "target\n/.wallfacer/\n");
+}
+
+#[test]
+fn no_repository_gets_no_file_for_it() {
+    let directory = directory(&[]);
+    run(&Args::default(), directory.path()).unwrap();
+    assert!(!directory.path().join(".gitignore").exists());
 }

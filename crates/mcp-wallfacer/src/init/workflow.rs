@@ -21,10 +21,27 @@ jobs:
       - uses: actions/checkout@v4
 ";
 
-const INSTALL: &str = "      - run: cargo install mcp-wallfacer --locked
-";
+/// Built once and kept: the cache is by the version that is asked for. The crate registry is not asked, for the name there
+/// may be somebody else's.
+const INSTALL: &str = concat!(
+    "      - id: wallfacer
+        uses: actions/cache@v4
+        with:
+          path: ~/.cargo/bin/wallfacer
+          key: wallfacer-",
+    env!("CARGO_PKG_VERSION"),
+    "-${{ runner.os }}-${{ runner.arch }}
+      - if: steps.wallfacer.outputs.cache-hit != 'true'
+        run: cargo install --locked --git ",
+    env!("CARGO_PKG_REPOSITORY"),
+    " mcp-wallfacer
+      # The sandbox needs namespaces, which the runners refuse to ordinary programs unless told otherwise.
+      - run: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
+"
+);
 
-const TEST: &str = "      - run: wallfacer ci --format sarif -o wallfacer.sarif
+const TEST: &str =
+    "      - run: wallfacer ci --report sarif=wallfacer.sarif --report markdown --report github
 ";
 
 /// A run that could not test anything leaves no report, and then there is nothing to upload.
@@ -53,6 +70,12 @@ fn steps(setup: Setup) -> String {
         Setup::Npm { builds: true } => &["run: npm ci", "run: npm run build"],
         Setup::Pip => &["run: pip install -e ."],
         Setup::Uv => &["uses: astral-sh/setup-uv@v6", "run: uv sync"],
+        Setup::Go => &["run: go build ./..."],
+        Setup::Maven => &["run: mvn --batch-mode --quiet package -DskipTests"],
+        Setup::Gradle => &["run: gradle --quiet build -x test"],
+        Setup::Composer => &["run: composer install --no-interaction"],
+        Setup::DotNet => &["run: dotnet build"],
+        Setup::Docker => &["run: docker build -t \"$(basename \"$PWD\" | tr 'A-Z._' 'a-z--')\" ."],
     };
     steps.iter().map(|step| format!("      - {step}\n")).collect()
 }

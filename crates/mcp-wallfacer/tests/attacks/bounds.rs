@@ -3,10 +3,12 @@
 
 use std::fs;
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use wallfacer_fixtures::require;
 
+use crate::lanes::each;
 use crate::processes::{MARK, marked, wait_until};
 use crate::ways::{Way, ways};
 use crate::world::{Outcome, World};
@@ -16,6 +18,8 @@ const BUDGET: Duration = Duration::from_secs(3);
 const OVERRUN: Duration = Duration::from_secs(10);
 /// The most memory that a run may take, in KiB.
 const MEMORY: u64 = 300 << 10;
+/// The same where every reply is as long as one may be: several servers are read from at once, 64 MiB each.
+const MEMORY_FOR_LONG_REPLIES: u64 = 800 << 10;
 
 /// A server in Python; what it answers is for each attack to say.
 const SERVER: &str = r#"
@@ -49,16 +53,16 @@ for line in sys.stdin:
     else: out(json.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}}))
 "#;
 
-/// Checks a server that does this, as one user; none where the machine has no Python.
-fn check(way: Way, attack: &str, flags: &[&str]) -> Option<Outcome> {
+/// Tests a server that does this, as one user; none where the machine has no Python.
+fn test(way: Way, attack: &str, typed: &[&str], budget: Duration, most: u64) -> Option<Outcome> {
     let python = Command::new("/usr/bin/python3").arg("--version").output().ok();
     require("python3", python.filter(|found| found.status.success()))?;
     let world = World::new().with("server.py", &SERVER.replace("#ATTACK", attack));
     let server = world.here().join("server.py");
-    let budget = format!("{}s", BUDGET.as_secs());
+    let time = format!("{}s", budget.as_secs());
     let behind = ["--", "/usr/bin/python3", server.to_str().unwrap()];
-    let mut command = way.command(&world, &[&["check", "--budget", &budget], flags, &behind].concat());
-    let mark = format!("bounds-{}-{}", std::process::id(), blake(attack));
+    let mut command = way.command(&world, &[typed, &["--budget", &time], &behind].concat());
+    let mark = format!("bounds-{}-{}", std::process::id(), mark_of(&format!("{way:?} {typed:?} {attack}")));
     command.env(MARK, &mark);
     let begun = Instant::now();
     let child = command.spawn().unwrap();
@@ -71,14 +75,14 @@ fn check(way: Way, attack: &str, flags: &[&str]) -> Option<Outcome> {
     }
     let took = begun.elapsed();
     let outcome = Outcome::of(&world, &command, ended.join().unwrap());
-    assert!(took <= BUDGET + OVERRUN, "{way:?} took {took:?}: {outcome}");
-    assert!(memory <= MEMORY, "{way:?} took {memory} KiB: {outcome}");
+    assert!(took <= budget + OVERRUN, "{way:?} took {took:?}: {outcome}");
+    assert!(memory <= most, "{way:?} took {memory} KiB: {outcome}");
     wait_until("everything that it started ends", || marked(&mark).is_empty());
     Some(outcome)
 }
 
-/// One mark for each attack, so that those that run at the same time are told apart.
-fn blake(text: &str) -> u64 {
+/// One mark for each attack and user, so that those that run at the same time are told apart.
+fn mark_of(text: &str) -> u64 {
     text.bytes().fold(14_695_981_039_346_656_037, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(1_099_511_628_211)
     })
@@ -93,7 +97,18 @@ fn peak(process: u32) -> u64 {
 
 /// As every user; none where there is no Python.
 fn check_as_all(attack: &str, flags: &[&str]) -> Vec<Outcome> {
-    ways().into_iter().filter_map(|way| check(way, attack, flags)).collect()
+    check_within(BUDGET, attack, flags, MEMORY)
+}
+
+fn check_within(budget: Duration, attack: &str, flags: &[&str], most: u64) -> Vec<Outcome> {
+    let outcomes = Mutex::new(Vec::new());
+    let typed = [&["check"], flags].concat();
+    each(ways(), |way| {
+        // Not within the lock: a test that fails must not fail the other by that.
+        let outcome = test(way, attack, &typed, budget, most);
+        outcomes.lock().unwrap().extend(outcome);
+    });
+    outcomes.into_inner().unwrap()
 }
 
 /// Was open: 50 s of 10.
@@ -101,12 +116,16 @@ fn check_as_all(attack: &str, flags: &[&str]) -> Vec<Outcome> {
 fn tools_that_are_listed_for_ever_do_not_hold_a_run() {
     let attack = r#"
 def tools(params):
-    time.sleep(0.05)
+    time.sleep(0.02)
     page = int(params.get("cursor", 0)) + 1
     return {"tools": [dict(TOOL, name="echo%d" % page)], "nextCursor": str(page)}
 "#;
-    for outcome in check_as_all(attack, &["--format", "json"]) {
+    // A hundred pages are read, which leaves time enough to come to the report by itself. Whether there is time left for
+    // calls depends on how busy the machine is.
+    for outcome in check_within(4 * BUDGET, attack, &["--format", "json"], MEMORY) {
         assert!(outcome.stdout.contains("the list does not seem to end"), "{outcome}");
+        assert!(!outcome.stdout.contains("did not end within its time limit"), "{outcome}");
+        assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
     }
 }
 
@@ -171,6 +190,40 @@ fn a_server_that_takes_nearly_as_long_as_it_may_for_each_answer_does_not_hold_a_
     check_as_all("def before(method): time.sleep(4.9)", &[]);
 }
 
+/// Was open: neither had a limit of its own; `doctor` took 20 s and `replay` 45 s of a server that answers after 4.9 s.
+#[test]
+fn a_look_and_a_replay_end_soon_after_their_budget_and_say_what_they_did_not_see() {
+    let finding = r#"{"id":"0123456789abcdef","kind":{"type":"crash"},"severity":"critical","tool":"echo",
+        "message":"it ended","repro":{"seed":7,"tool_call":{},"transport":"stdio"},"timestamp":"2026-01-02T03:04:05Z"}"#;
+    let slow = SERVER.replace("#ATTACK", "def before(method): time.sleep(4.9)");
+    let way = *ways().last().unwrap();
+    let world =
+        World::new().with("server.py", &slow).with(".wallfacer/corpus/echo/0123456789abcdef.json", finding);
+    let budget = format!("{}s", BUDGET.as_secs());
+    let behind = ["--budget", &budget, "--", "/usr/bin/python3", "server.py"];
+    let within_bounds = |args: &[&str]| {
+        let begun = Instant::now();
+        let outcome = way.run(&world, &[args, &behind].concat());
+        assert!(begun.elapsed() <= BUDGET + OVERRUN, "{:?}: {outcome}", begun.elapsed());
+        outcome
+    };
+    let looked = within_bounds(&["doctor"]);
+    assert_eq!(looked.code, Some(0), "{looked}");
+    let told = "CUT SHORT by the time limit, not seen: all that it lists and how fast it answers; --budget TIME gives it longer";
+    assert_eq!(looked.stdout.lines().next(), Some(told), "{looked}");
+    let looked = within_bounds(&["doctor", "--format", "json"]);
+    assert_eq!(looked.json()["not_seen"].as_array().map(Vec::len), Some(2), "{looked}");
+    for command in [&["replay", "0123456789abcdef"][..], &["corpus", "replay", "--all"]] {
+        let replayed = within_bounds(command);
+        assert_eq!(replayed.code, Some(3), "{replayed}");
+        assert!(
+            replayed.stdout.contains("the time limit of 3s ended it before it could be tried"),
+            "{replayed}"
+        );
+    }
+}
+
+/// Held, and not in the review.
 #[test]
 fn a_server_that_floods_its_outputs_does_not_hold_a_run() {
     let attack = r#"
@@ -185,6 +238,7 @@ def call(params):
     check_as_all(attack, &[]);
 }
 
+/// Held.
 #[test]
 fn replies_as_large_as_can_be_do_not_hold_a_run() {
     let attack = r#"
@@ -194,7 +248,23 @@ def call(params): return {"content": [{"type": "text", "text": LARGE}]}
     check_as_all(attack, &["--in-flight", "2"]);
 }
 
-/// Was open: 90 s and more of 10.
+/// Held: 200 MB in one line, and five million brackets.
+#[test]
+fn replies_that_are_larger_or_deeper_than_anyone_reads_do_not_hold_a_run() {
+    let raw = r#"
+def answer(id, result):
+    told = RAW if "content" in result else json.dumps(result)
+    out('{"jsonrpc": "2.0", "id": %s, "result": %s}' % (json.dumps(id), told))
+"#;
+    for told in [
+        r#"RAW = '{"content": [{"type": "text", "text": "' + "z" * 200000000 + '"}]}'"#,
+        r#"RAW = '{"content": ' + "[" * 5000000 + "]" * 5000000 + '}'"#,
+    ] {
+        check_within(BUDGET, &format!("{raw}{told}\n"), &["--in-flight", "2"], MEMORY_FOR_LONG_REPLIES);
+    }
+}
+
+/// The review saw 90 s and more of 10. Tried again on that build, it held in this form, 10 s of 10.
 #[test]
 fn a_server_that_forks_without_end_does_not_hold_a_run() {
     let attack = r#"
@@ -207,7 +277,7 @@ def call(params):
     check_as_all(attack, &[]);
 }
 
-/// Was open: 64 s of 15.
+/// Was open: 64 s of 15 in the review, 24 s of 10 in `behave` when it was tried again on that build; `check` held.
 #[test]
 fn a_server_that_connects_fifteen_thousand_times_does_not_hold_a_run() {
     let attack = r#"
@@ -215,11 +285,13 @@ import socket
 def call(params):
     for number in range(15000):
         try:
-            peer = socket.socket(); peer.settimeout(0.2)
+            peer = socket.socket(); peer.settimeout(5)
             peer.connect(("198.51.%d.%d" % (number // 250 % 250, number % 250 + 1), 80))
             peer.close()
         except OSError: pass
     return {"content": []}
 "#;
-    check_as_all(attack, &[]);
+    each(["check", "behave"], |command| {
+        each(ways(), |way| drop(test(way, attack, &[command], BUDGET, MEMORY)));
+    });
 }

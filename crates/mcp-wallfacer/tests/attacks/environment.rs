@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::lanes::each;
 use crate::ways::{Way, lower_rungs, ways};
 use crate::world::{Outcome, World};
 
@@ -57,7 +58,7 @@ fn seen(way: &Way, world: &World, variables: &[(&str, &str)], flags: &[&str]) ->
 /// Was open: there was no way to show one file of the home, so servers that need one were run without the sandbox.
 #[test]
 fn what_is_kept_is_seen_and_can_be_written_and_does_not_change() {
-    for way in ways() {
+    each(ways(), |way| {
         let world = world(
             "cat ~/.config/app/settings; echo changed > ~/.config/app/settings; cat ~/.config/app/settings; \
              cat ~/.config/app/new ~/.config/other/token ~/diary",
@@ -73,13 +74,13 @@ fn what_is_kept_is_seen_and_can_be_written_and_does_not_change() {
         let access = &outcome.json()["sandbox"]["access"];
         assert_eq!(access["kept"], serde_json::json!(["~/.config/app"]), "{way:?}: {outcome}");
         assert_eq!(access["readable_secrets"], serde_json::json!([]), "{way:?}: {outcome}");
-    }
+    });
 }
 
 /// Was open: the same.
 #[test]
 fn a_kept_file_shows_nothing_beside_it_and_no_canary_lies_over_it() {
-    for way in ways() {
+    each(ways(), |way| {
         let world = world("cat ~/.kube/config; ls -A ~/.kube ~/work; cat ~/work/a");
         put(&world, ".kube/config", "the-cluster");
         put(&world, ".kube/cache", "beside");
@@ -91,12 +92,13 @@ fn a_kept_file_shows_nothing_beside_it_and_no_canary_lies_over_it() {
         assert!(!told.contains("cache") && !told.contains("sibling"), "{way:?}: {told}");
         let access = &outcome.json()["sandbox"]["access"];
         assert_eq!(access["readable_secrets"], serde_json::json!(["~/.kube/config"]), "{way:?}: {outcome}");
-    }
+    });
 }
 
+/// New, and no attack: `--keep` did not exist.
 #[test]
 fn all_of_the_home_can_be_kept_and_that_is_told() {
-    for way in ways() {
+    each(ways(), |way| {
         let world = world("cat ~/.netrc ~/diary; rm ~/diary");
         put(&world, ".netrc", "the-netrc");
         let diary = put(&world, "diary", "the-diary");
@@ -105,19 +107,20 @@ fn all_of_the_home_can_be_kept_and_that_is_told() {
         assert!(diary.exists(), "{way:?}");
         let told = outcome.json()["sandbox"]["access"].to_string();
         assert!(told.contains("all of the home directory is kept") && told.contains("~/.netrc"), "{told}");
-    }
+    });
 }
 
+/// New: the same.
 #[test]
 fn a_lower_rung_shows_what_is_kept_and_nothing_else() {
-    for (lacks, way) in lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock")) {
+    each(lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock")), |(lacks, way)| {
         let world = world("cat ~/.config/app/settings; cat ../home/diary");
         put(&world, ".config/app/settings", "the-settings");
         put(&world, "diary", "the-diary");
         let (told, _) = seen(&way, &world, &[], &["--keep", "~/.config/app"]);
         assert!(told.starts_with("the-settings"), "{lacks} {way:?}: {told}");
         assert!(!told.contains("the-diary"), "{lacks} {way:?}: {told}");
-    }
+    });
 }
 
 /// Real keys, by the names and in the forms that people have them.
@@ -151,7 +154,7 @@ fn barred(text: &str) -> String {
 #[test]
 fn real_keys_of_the_environment_do_not_reach_a_confined_server() {
     let lower = lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock"));
-    for way in ways().into_iter().chain(lower.map(|(_, way)| way)) {
+    each(ways().into_iter().chain(lower.map(|(_, way)| way)), |way| {
         let world = world(BARRED);
         let (told, outcome) = seen(&way, &world, &KEYS, &[]);
         for (secret, (name, value)) in SECRETS.iter().zip(KEYS) {
@@ -172,12 +175,13 @@ fn real_keys_of_the_environment_do_not_reach_a_confined_server() {
         replaced.sort_unstable();
         let access = &outcome.json()["sandbox"]["access"];
         assert_eq!(access["replaced"], serde_json::json!(replaced), "{way:?}: {outcome}");
-    }
+    });
 }
 
+/// No attack: what was named is given, because the user said so.
 #[test]
 fn a_key_that_is_named_reaches_the_server_as_it_is() {
-    for way in ways() {
+    each(ways(), |way| {
         let world = world(BARRED);
         let flags = ["--env-pass", "GITHUB_TOKEN", "--env", "OTHER_TOKEN=ghp_named-by-somebody"];
         let (told, outcome) = seen(&way, &world, &KEYS, &flags);
@@ -185,32 +189,33 @@ fn a_key_that_is_named_reaches_the_server_as_it_is() {
         assert!(told.contains(&barred("OTHER_TOKEN=ghp_named-by-somebody")), "{way:?}: {told}");
         assert!(!told.contains(&barred(SECRETS[1])), "{way:?}: {told}");
         assert!(!outcome.json()["sandbox"]["access"].to_string().contains("GITHUB_TOKEN"), "{outcome}");
-    }
+    });
 }
 
+/// No attack: there is nothing to hide it behind.
 #[test]
 fn a_server_that_is_not_confined_has_the_environment_as_it_is() {
-    for way in ways() {
+    each(ways(), |way| {
         let world = world(BARRED);
         let (told, outcome) = seen(&way, &world, &KEYS, &["--sandbox", "off"]);
         assert!(told.contains(&barred(KEYS[1].1)), "{way:?}: {told}");
         assert_eq!(outcome.json()["sandbox"]["access"]["replaced"], serde_json::json!([]), "{outcome}");
-    }
+    });
 }
 
 /// Was open: a leak of an inherited secret that was tried again without the variable was said to be fixed.
 #[test]
 fn a_leaked_look_alike_is_a_finding_that_replays_with_its_variable_and_not_without_and_no_real_key_is_kept() {
-    for way in ways() {
+    each(ways(), |way| {
         let world = world("echo token $GITHUB_TOKEN");
         let args = [
             "fuzz",
             "--seed",
             "7",
             "--budget",
-            "20s",
-            "--runs",
-            "20",
+            "60s",
+            "--iterations",
+            "4",
             "--format",
             "json",
             "--",
@@ -245,13 +250,13 @@ fn a_leaked_look_alike_is_a_finding_that_replays_with_its_variable_and_not_witho
         assert_eq!(outcome.code, Some(3), "{way:?}: {outcome}");
         assert!(outcome.stdout.starts_with("NOT REPLAYABLE"), "{way:?}: {outcome}");
         assert!(outcome.stdout.contains("set GITHUB_TOKEN"), "{way:?}: {outcome}");
-    }
+    });
 }
 
 /// Was open the other way round: what a variable names below the home was hidden, so that servers did not start.
 #[test]
 fn files_that_variables_name_are_there_as_they_are_and_keys_of_the_user_are_not() {
-    for way in ways() {
+    each(ways(), |way| {
         let world = world(
             "cat $KUBECONFIG $GOOGLE_APPLICATION_CREDENTIALS $APP_CONFIG/settings; cat $GNUPGHOME/key $SSH_KEY_FILE $APP_DIR/diary",
         );
@@ -288,7 +293,7 @@ fn files_that_variables_name_are_there_as_they_are_and_keys_of_the_user_are_not(
         let flags = ["--cwd", home.to_str().unwrap()];
         let (told, _) = seen(&way, &world, &variables, &flags);
         assert!(told.contains("the-cluster") && !told.contains("the-diary"), "{way:?}: {told}");
-    }
+    });
 }
 
 /// Managers of toolchains: the variable that says where one lies, what of it is used, and what of it is not for show.
@@ -335,9 +340,10 @@ const MANAGERS_AT_HOME: [&str; 12] = [
     ".volta/bin/node",
 ];
 
+/// No attack: a server that lacks its toolchain does not start.
 #[test]
 fn toolchains_are_there_wherever_they_lie_and_what_is_private_beside_them_is_not() {
-    for way in ways() {
+    each(ways(), |way| {
         let mut look = String::new();
         for (name, used, private) in MANAGERS {
             look += &format!("cat ${name}/{used}\n");
@@ -368,7 +374,7 @@ fn toolchains_are_there_wherever_they_lie_and_what_is_private_beside_them_is_not
         for place in MANAGERS_AT_HOME {
             assert!(told.contains(&format!("home:{place};")), "{way:?}: {place}: {told}");
         }
-    }
+    });
 }
 
 /// Was open: a repository's own file switched the sandbox off, and the report did not say so.

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use wallfacer_fixtures::require;
 
+use crate::lanes::each;
 use crate::ways::{Way, lower_rungs, ways};
 use crate::world::{Outcome, World};
 
@@ -50,7 +51,7 @@ impl Victim {
         let (root, home) = (self.world.root().display(), self.home().display().to_string());
         format!(
             "touch {root}/{OUTSIDE}/ran {home}/ran {root}/here/ran {home}/.npm/ran {home}/.cache/uv/ran 2>/dev/null
-             for cache in \"$npm_config_cache\" \"$UV_CACHE_DIR\"; do if test -d \"$cache\"; then
+             for cache in \"$npm_config_cache\" \"$UV_CACHE_DIR\" \"$PIPX_HOME\"; do if test -d \"$cache\"; then
              {{ echo ran; env; cat {home}/diary {root}/here/source.txt {home}/.npm/of-the-user; }} >> \"$cache/loot\" 2>&1; fi; done"
         )
     }
@@ -100,12 +101,10 @@ impl Victim {
 }
 
 /// As everyone, with each network that goes nowhere, and both ways to ask for a sandbox.
-fn victims(mut attack: impl FnMut(&Victim, &[&str])) {
-    for way in ways() {
-        for flags in [["--net", "sink", "--sandbox", "auto"], ["--net", "deny", "--sandbox", "require"]] {
-            attack(&Victim::new(way), &flags);
-        }
-    }
+fn victims(attack: impl Fn(&Victim, &[&str]) + Sync) {
+    let flags = [["--net", "sink", "--sandbox", "auto"], ["--net", "deny", "--sandbox", "require"]];
+    let all: Vec<_> = ways().into_iter().flat_map(|way| flags.map(|flags| (way, flags))).collect();
+    each(all, |(way, flags)| attack(&Victim::new(way), &flags));
 }
 
 fn files(directory: &Path) -> Vec<PathBuf> {
@@ -264,8 +263,28 @@ fn a_project_whose_environment_has_a_hostile_python_runs_nothing_outside() {
     });
 }
 
-/// New. pipx leaves the work to uv where that is there, so the `.pth` file runs: where it harms nothing. Its other way, with
-/// pip, asks the index for pip itself, and tests ask nobody.
+/// Was open, also long after that build: a file that says which version of Python is meant may name a program instead.
+#[test]
+fn a_project_whose_version_of_python_is_a_program_runs_nothing_outside() {
+    let Some(program) = found("uv") else { return };
+    let project = "[project]\nname = \"app\"\nversion = \"1\"\ndependencies = [\"pkg\"]\n\
+                   [tool.uv]\nno-index = true\nfind-links = [\"wheels\"]\n";
+    victims(|victim, flags| {
+        uv(victim, &program);
+        wheel(victim, "harmless.txt", "");
+        let here = victim.world.here();
+        fs::write(here.join("pyproject.toml"), project).unwrap();
+        victim.trap(&here.join("evil/bin/python"), "exec /usr/bin/python3 \"$@\"");
+        // By its path, and by the name of an environment that lies there.
+        let named = if flags.contains(&"deny") { "evil" } else { "./evil/bin/python" };
+        fs::write(here.join(".python-version"), format!("{named}\n")).unwrap();
+        let outcome = victim.doctor(flags, &["uv", "run", "pkg"]);
+        victim.is_unharmed(&outcome);
+        assert_eq!(victim.loot(), "", "nothing of it runs at all");
+    });
+}
+
+/// New. pipx leaves the work to uv where that is there, so the `.pth` file runs: where it harms nothing.
 #[test]
 fn a_wheel_with_a_pth_file_runs_nothing_outside_with_pipx_either() {
     let (Some(program), Some(of_uv)) = (found("pipx"), found("uv")) else { return };
@@ -285,6 +304,52 @@ fn a_wheel_with_a_pth_file_runs_nothing_outside_with_pipx_either() {
     });
 }
 
+/// pipx with the pip that comes with Python, so that nobody is asked for another one.
+const PIPX: [&str; 6] = ["pipx", "run", "--backend", "pip", "--skip-maintenance", "--spec"];
+
+/// As every user who can execute pipx, without asking an index.
+fn with_pip(what: &str, make: impl Fn(&Victim) + Sync) {
+    let Some(program) = found("pipx") else { return };
+    each(ways().into_iter().filter(|way| way.reaches(&program)), |way| {
+        let victim = Victim::new(way);
+        symlink(&program, victim.world.root().join("bin/pipx")).unwrap();
+        make(&victim);
+        let flags = ["--sandbox", "require", "--env", "PIP_NO_INDEX=1"];
+        let outcome = victim.doctor(&flags, &[&PIPX[..], &[what, "pkg"]].concat());
+        victim.is_unharmed(&outcome);
+        assert!(victim.loot().starts_with("ran\n"), "{:?}: {outcome}", victim.loot());
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+    });
+}
+
+/// New. The Python of the environment is started to look at it, and with it the `.pth` file: where it harms nothing.
+#[test]
+fn a_wheel_with_a_pth_file_runs_nothing_outside_with_pip_either() {
+    with_pip("./wheels/pkg-1.0-py3-none-any.whl", |victim| wheel(victim, "pkg.pth", &python_trap(victim)));
+}
+
+/// New. pip builds what is named by its path even where it is told to build nothing, so that this runs: where it harms
+/// nothing.
+#[test]
+fn a_package_that_pip_builds_runs_nothing_outside() {
+    with_pip("./source", |victim| {
+        wheel(victim, "harmless.txt", "");
+        let built = "pkg-1.0-py3-none-any.whl";
+        let source = victim.world.here().join("source");
+        fs::create_dir(&source).unwrap();
+        fs::copy(victim.world.here().join("wheels").join(built), source.join(built)).unwrap();
+        let project = "[project]\nname = \"pkg\"\nversion = \"1.0\"\n\
+                       [build-system]\nrequires = []\nbuild-backend = \"builds\"\nbackend-path = [\".\"]\n";
+        fs::write(source.join("pyproject.toml"), project).unwrap();
+        let builds = format!(
+            "{}import os, shutil\ndef build_wheel(place, settings=None, metadata=None):\n    \
+             shutil.copy({built:?}, place)\n    return {built:?}\n",
+            python_trap(victim)
+        );
+        fs::write(source.join("builds.py"), builds).unwrap();
+    });
+}
+
 /// No attack: the price of a jail for fetching is paid once a day, and when something has changed.
 #[test]
 fn what_a_script_or_project_of_uv_needs_is_not_fetched_again_within_a_day_unless_it_changes() {
@@ -292,7 +357,7 @@ fn what_a_script_or_project_of_uv_needs_is_not_fetched_again_within_a_day_unless
     let script = "# /// script\n# dependencies = [\"pkg\"]\n# ///\nimport pkg\npkg.main()\n";
     let project = "[project]\nname = \"app\"\nversion = \"1\"\ndependencies = [\"pkg\"]\n\
                    [tool.uv]\nno-index = true\n";
-    for (file, text, run) in [("server.py", script, "server.py"), ("pyproject.toml", project, "pkg")] {
+    each([("server.py", script, "server.py"), ("pyproject.toml", project, "pkg")], |(file, text, run)| {
         let victim = Victim::new(ways()[0]);
         uv(&victim, &program);
         wheel(&victim, "harmless.txt", "");
@@ -319,7 +384,7 @@ fn what_a_script_or_project_of_uv_needs_is_not_fetched_again_within_a_day_unless
         let hours_old = age(3600);
         fs::write(&file, format!("{text}\n")).unwrap();
         assert_ne!(fetch(), hours_old, "{run}: it has changed");
-    }
+    });
 }
 
 /// The launcher itself stands for whatever comes to run while it fetches.

@@ -4,11 +4,13 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::Command;
+use std::sync::Mutex;
 use std::thread;
 
 use serde_json::Value;
 use wallfacer_fixtures::{HOSTILE_TEXTS, acting, require};
 
+use crate::lanes::each;
 use crate::world::{Outcome, World, fixture};
 
 /// One command, what of the hostile texts its report must show so that the test proves something, and the form of it.
@@ -23,6 +25,11 @@ enum Form {
     Text,
     Json,
     Sarif,
+    /// Annotations: lines that are commands, and ours alone.
+    Github,
+    /// What is rendered: links, pictures and tags are ours alone.
+    Markdown,
+    Tags,
 }
 
 const fn text(typed: &'static str, shows: &'static [&'static str]) -> Step {
@@ -31,6 +38,10 @@ const fn text(typed: &'static str, shows: &'static [&'static str]) -> Step {
 
 const fn json(typed: &'static str, shows: &'static [&'static str]) -> Step {
     Step { typed, shows, form: Form::Json }
+}
+
+const fn of(form: Form, typed: &'static str) -> Step {
+    Step { typed, shows: &["forged"], form }
 }
 
 const fn sarif(typed: &'static str) -> Step {
@@ -46,24 +57,37 @@ const STEPS: &[Step] = &[
     json("fuzz --dry-run --format json --iterations 3 -- hostile", &["owned"]),
     text("fuzz --dry-run --iterations 3 -- hostile", &["owned", "forged"]),
     text(
-        "fuzz --iterations 3 --budget 20s --corpus-feedback --events events.jsonl -- hostile",
+        "fuzz --iterations 3 --budget 120s --corpus-feedback --events events.jsonl -- hostile",
         &["owned", "forged"],
     ),
-    json("fuzz --iterations 3 --budget 20s --format json -- hostile", &["owned", "forged"]),
-    sarif("fuzz --iterations 3 --budget 20s --format sarif -- hostile"),
-    text("fuzz --iterations 3 --budget 20s -o report.txt -- hostile", &[]),
-    text("fuzz --iterations 3 --budget 20s --format json -o report.json -- hostile", &[]),
-    text("fuzz --iterations 3 --budget 20s --format sarif -o report.sarif.json -- hostile", &[]),
-    text("behave --calls 2 --budget 20s --out-dir kept --show-noise -- hostile", &["owned", "forged"]),
-    json("behave --calls 2 --budget 20s --format json -- hostile", &["owned", "forged"]),
+    json("fuzz --iterations 3 --budget 120s --format json -- hostile", &["owned", "forged"]),
+    sarif("fuzz --iterations 3 --budget 120s --format sarif -- hostile"),
+    text("fuzz --iterations 3 --budget 120s -o report.txt -- hostile", &[]),
+    text("fuzz --iterations 3 --budget 120s --format json -o report.json -- hostile", &[]),
+    text("fuzz --iterations 3 --budget 120s --format sarif -o report.sarif.json -- hostile", &[]),
+    // What was stored of the last run is shown in every form that there is.
+    text("report", &["forged"]),
+    text("report --list", &[]),
+    json("report --format json", &["forged"]),
+    sarif("report --format sarif"),
+    json("report --format gitlab", &["forged"]),
+    text("report --format agent", &["forged"]),
+    of(Form::Github, "report --format github"),
+    of(Form::Markdown, "report --format markdown"),
+    of(Form::Tags, "report --format html"),
+    of(Form::Tags, "report --format junit"),
+    text("torture --budget 5s -- hostile", &["owned"]),
+    text("behave --calls 2 --budget 120s --out-dir kept --show-noise -- hostile", &["owned", "forged"]),
+    json("behave --calls 2 --budget 120s --format json -- hostile", &["owned", "forged"]),
     text("lock --calls 2 -- hostile", &[]),
     text("lock --calls 2 --check -- hostile changed", &["owned", "forged"]),
     json("lock --calls 2 --check --format json -- hostile changed", &["owned", "forged"]),
-    text("behave --calls 2 --budget 20s -- hostile changed", &["owned", "forged"]),
+    text("behave --calls 2 --budget 120s -- hostile changed", &["owned", "forged"]),
     text("differential --learn --iterations 3 -- hostile", &["owned", "forged"]),
-    text("differential --iterations 3 --budget 20s -- hostile", &["forged"]),
-    text("property --pack-all --budget 20s -- hostile", &["owned"]),
-    sarif("property --pack-all --budget 20s --format sarif -- hostile"),
+    text("differential --iterations 3 --budget 120s -- hostile", &["forged"]),
+    text("property --pack-all --budget 120s -- hostile", &["owned"]),
+    // Each bug is told once, so not every name stands there.
+    Step { shows: &["forged"], ..sarif("property --pack-all --budget 120s --format sarif -- hostile") },
     text("suggest -- hostile", &["owned"]),
     text("suggest --format toml -- hostile", &["owned"]),
     json("suggest --format json -- hostile", &["owned"]),
@@ -92,26 +116,23 @@ fn nothing_that_a_server_says_acts_in_any_output() {
         let outcome = run(&world, step.typed);
         faults.extend(faults_of(step, &outcome));
     }
-    for file in world.files().iter().filter(|file| file.starts_with(".wallfacer/corpus/")) {
-        let id = file.rsplit('/').next().unwrap().trim_end_matches(".json");
-        for (typed, form) in [
-            (format!("corpus show {id}"), Form::Text),
-            (format!("corpus show {id} --format json"), Form::Json),
-        ] {
-            let outcome = run(&world, &typed);
-            faults.extend(faults_in(&typed, form, &outcome));
-        }
-    }
-    for id in one_of_each_kind(&world) {
-        for (typed, form) in [
-            (format!("replay {id} --show-payload"), Form::Text),
-            (format!("replay {id} --show-payload --format json"), Form::Json),
-            (format!("corpus minimize {id} --budget 3s"), Form::Text),
-        ] {
-            let outcome = run(&world, &typed);
-            faults.extend(faults_in(&typed, form, &outcome));
-        }
-    }
+    let stored = world.files().into_iter().filter(|file| file.starts_with(".wallfacer/corpus/"));
+    let ids = stored.map(|file| file.rsplit('/').next().unwrap().trim_end_matches(".json").to_owned());
+    let shown = ids.flat_map(|id| {
+        let typed = format!("corpus show {id}");
+        [(format!("{typed} --format json"), Form::Json), (typed, Form::Text)]
+    });
+    let tried_again = one_of_each_kind(&world).into_iter().flat_map(|id| {
+        let typed = format!("replay {id} --show-payload");
+        let smaller = format!("corpus minimize {id} --budget 3s");
+        [(format!("{typed} --format json"), Form::Json), (typed, Form::Text), (smaller, Form::Text)]
+    });
+    let found = Mutex::new(Vec::new());
+    each(shown.chain(tried_again).collect::<Vec<_>>(), |(typed, form)| {
+        let faults = faults_in(&typed, form, &run(&world, &typed));
+        found.lock().unwrap().extend(faults);
+    });
+    faults.extend(found.into_inner().unwrap());
     let files = world.files();
     for wanted in [
         "events.jsonl",
@@ -157,7 +178,7 @@ fn a_document_says_exactly_what_the_server_said() {
 #[test]
 fn names_of_tools_are_harmless_as_names_of_files() {
     let world = World::new();
-    run(&world, "fuzz --iterations 3 --budget 20s --corpus-feedback -- hostile");
+    run(&world, "fuzz --iterations 3 --budget 120s --corpus-feedback -- hostile");
     let files = world.files();
     assert!(files.iter().filter(|file| file.starts_with(".wallfacer/")).count() > 10, "{files:?}");
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-~/".contains(letter);
@@ -174,7 +195,7 @@ fn nothing_that_a_server_says_acts_on_a_terminal() {
         return;
     }
     for (typed, shows) in [
-        ("fuzz --iterations 3 --budget 20s -- hostile", &["crash in ", "owned", "FAILED"][..]),
+        ("fuzz --iterations 3 --budget 120s -- hostile", &["crash in ", "owned", "FAILED"][..]),
         ("coverage -- hostile", &["owned", "forged"]),
     ] {
         let shown = on_a_terminal(typed);
@@ -283,7 +304,11 @@ fn faults_of(step: &Step, outcome: &Outcome) -> Vec<String> {
 }
 
 fn faults_in(typed: &str, form: Form, outcome: &Outcome) -> Vec<String> {
-    let streams = [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)];
+    let shown = match form {
+        Form::Github => without_annotations(&outcome.stdout),
+        _ => outcome.stdout.clone(),
+    };
+    let streams = [("stdout", &shown), ("stderr", &outcome.stderr)];
     let of_stream = |(name, text): (&str, &String)| {
         let name = name.to_owned();
         acting(text).into_iter().map(move |fault| format!("{name}: {fault}"))
@@ -291,10 +316,27 @@ fn faults_in(typed: &str, form: Form, outcome: &Outcome) -> Vec<String> {
     let mut faults: Vec<String> = streams.into_iter().flat_map(of_stream).collect();
     match serde_json::from_str::<Value>(&outcome.stdout) {
         Ok(document) if form == Form::Sarif => rendered(&document, &mut faults),
-        Err(error) if form != Form::Text => faults.push(error.to_string()),
+        _ if matches!(form, Form::Markdown | Form::Tags) => {
+            let links = (form == Form::Markdown).then_some("](http://evil");
+            let tags = ["<img src=//evil", "src=\"//evil", "href=\"http://evil"];
+            let found = links.into_iter().chain(tags).filter(|mark| outcome.stdout.contains(mark));
+            faults.extend(found.map(|mark| format!("{mark} is rendered")));
+        }
+        Err(error) if matches!(form, Form::Json | Form::Sarif) => faults.push(error.to_string()),
         _ => {}
     }
     faults.into_iter().map(|fault| format!("{typed}: {fault}")).collect()
+}
+
+/// The lines without the beginnings of those that are annotations of ours; nothing else may be a command.
+fn without_annotations(text: &str) -> String {
+    let ours = ["::error title=", "::warning title=", "::notice title="];
+    let without = |line: &str| {
+        let rest =
+            ours.iter().find_map(|ours| line.strip_prefix(ours)).and_then(|rest| rest.split_once("::"));
+        rest.map_or_else(|| line.to_owned(), |(title, text)| format!("{title}\n {text}"))
+    };
+    text.lines().map(|line| without(line) + "\n").collect()
 }
 
 /// What of a SARIF document would be a link, a picture or a tag where its texts are rendered as Markdown.

@@ -111,15 +111,21 @@ fn a_directory_of_findings_that_is_a_link_out_of_the_repository_is_not_written_t
     let server = fixture();
     for link in [".wallfacer", ".wallfacer/corpus"] {
         let planted = Planted::directory(link);
-        let outcome = planted.run(&with_server(&["fuzz", "--iterations", "2", "--budget", "5s"], &server));
+        let outcome = planted.run(&with_server(&["fuzz", "--iterations", "2", "--budget", "60s"], &server));
         assert!(outcome.stderr.contains(&format!("here/{link}` is a symbolic link to ")), "{outcome}");
         planted.assert_untouched();
         planted.assert_refused(&planted.run(&["corpus", "list"]), link);
         planted.assert_refused(&planted.run(&["replay", "0123"]), link);
     }
+    // Runs are kept beside the findings.
+    let planted = Planted::directory(".wallfacer/runs");
+    let outcome = planted.run(&with_server(&["fuzz", "--iterations", "2", "--budget", "60s"], &server));
+    assert!(outcome.stderr.contains("this run is not kept"), "{outcome}");
+    assert!(outcome.stderr.contains("here/.wallfacer/runs` is a symbolic link to "), "{outcome}");
+    planted.assert_untouched();
     for link in [".wallfacer", ".wallfacer/inputs"] {
         let planted = Planted::directory(link);
-        let words = ["fuzz", "--iterations", "2", "--budget", "5s", "--corpus-feedback"];
+        let words = ["fuzz", "--iterations", "2", "--budget", "60s", "--corpus-feedback"];
         let outcome = planted.run(&with_server(&words, &server));
         assert!(outcome.stderr.contains(&format!("here/{link}` is a symbolic link to ")), "{outcome}");
         planted.assert_untouched();
@@ -133,6 +139,11 @@ fn a_folder_or_a_finding_that_is_a_link_is_not_read() {
     fs::write(planted.outside.join("0123456789abcdef.json"), THEIRS).unwrap();
     let listed = planted.run(&["corpus", "list"]);
     assert!(listed.stdout.contains("it is a symbolic link") && !listed.stdout.contains("canary"), "{listed}");
+    let planted = Planted::file(".wallfacer/runs/20260101T000000Z-check/run.json");
+    for words in [&["report"][..], &["report", "--list"], &["report", "20260101T000000Z-check"]] {
+        let outcome = planted.run(words);
+        assert!(!format!("{outcome}").contains("canary"), "{outcome}");
+    }
     let planted = Planted::file(".wallfacer/corpus/search/0123456789abcdef.json");
     let listed = planted.run(&["corpus", "list"]);
     assert!(
@@ -166,7 +177,7 @@ fn links_that_stay_and_those_that_the_user_names_are_followed() {
     let world = World::new();
     fs::create_dir(world.here().join("shared")).unwrap();
     symlink("shared", world.here().join(".wallfacer")).unwrap();
-    let outcome = world.run(&with_server(&["fuzz", "--iterations", "2", "--budget", "5s"], &server));
+    let outcome = world.run(&with_server(&["fuzz", "--iterations", "2", "--budget", "60s"], &server));
     assert_eq!(outcome.code, Some(1), "{outcome}");
     assert!(world.here().join("shared/corpus").is_dir());
     let planted = Planted::file("report.txt");

@@ -1,10 +1,15 @@
 //! Secrets that a server or a rule repeats: none of them is in anything that a run prints or keeps, whatever it is
 //! written like.
 
+use std::fs;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use wallfacer_fixtures::require;
 
+use crate::lanes::each;
+use crate::processes::{hearing, send};
 use crate::world::{Outcome, World};
 
 /// Repeats all it is given.
@@ -28,7 +33,7 @@ const SPELLINGS: [&str; 13] = [
 ];
 
 /// What the test itself wrote, and may hold the secret.
-const INPUTS: [&str; 4] = ["echo.py", "rules.yaml", "wallfacer.toml", "packs/mine.yaml"];
+const INPUTS: [&str; 5] = ["echo.py", "tokens.py", "rules.yaml", "wallfacer.toml", "packs/mine.yaml"];
 
 const RULES: &str = "version: 4
 metadata:
@@ -69,6 +74,25 @@ fn base64(secret: &[u8], before: usize) -> String {
         |at: usize| LETTERS[(0..6).fold(0, |value, bit_of| value << 1 | bit(at * 6 + bit_of)) as usize];
     let (first, last) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
     (first..last).map(|at| char::from(letter(at))).collect()
+}
+
+/// The same, until the log of its events tells of a finding of this kind: then it is interrupted, and reports.
+fn run_until_found(world: &World, args: &[&str], kind: &str) -> Outcome {
+    let mut command = hearing(world.command(args));
+    let child = command.spawn().unwrap();
+    let process = child.id();
+    let ended = thread::spawn(move || child.wait_with_output().unwrap());
+    let is_found = || {
+        let told = fs::read_to_string(world.here().join("events")).unwrap_or_default();
+        told.lines().any(|line| line.contains("finding_made") && line.contains(&format!("\"{kind}\"")))
+    };
+    while !is_found() && !ended.is_finished() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    if !ended.is_finished() {
+        send("INT", process);
+    }
+    Outcome::of(world, &command, ended.join().unwrap())
 }
 
 /// Every form of a secret that must not be seen, in small letters.
@@ -195,6 +219,68 @@ fn a_token_that_the_server_returned_is_not_kept() {
     assert!(again.stdout.contains("STILL FAILS"), "{again}");
 }
 
+/// Was open: only fuzzing followed what a server had given; the other tests took it for a value of their own.
+#[test]
+fn a_token_that_the_server_returned_is_not_kept_by_any_other_test_either() {
+    let rule = "version: 4
+invariants:
+  - name: note.is_empty
+    tool: read_note
+    input: schema_valid
+    cases: 20
+    assert: [{ kind: equals, lhs: $.response.isError, rhs: true }]
+";
+    let token = "f00dcafe".repeat(4);
+    let tests: [(&[&str], Option<&str>); 6] = [
+        (&["behave", "--budget", "120s", "--out-dir", "kept"], Some("undeclared_behaviour")),
+        (&["lock"], None),
+        (&["check", "--budget", "200s"], Some("injection")),
+        (&["differential", "--against", "python3 tokens.py other", "--iterations", "12"], None),
+        (&["differential", "--learn", "--iterations", "12"], None),
+        (&["property", "rules.yaml"], None),
+    ];
+    each(tests, |(test, kind)| {
+        let Some(world) = world() else { return };
+        let world = world.with("tokens.py", include_str!("tokens.py")).with("rules.yaml", rule);
+        let formats: &[&str] = match test[0] {
+            // What all formats are made of was redacted before: one is enough where a run takes its time.
+            "check" | "lock" => &["json"],
+            _ if test.contains(&"--learn") => &["human"],
+            _ => &["json", "human", "sarif"],
+        };
+        for format in formats {
+            let args = [test, &["--format", format, "--events", "events"]].concat();
+            let args = [&args[..], &["--", "python3", "tokens.py"]].concat();
+            let found = match test[0] {
+                "check" => run_until_found(&world, &args, "injection"),
+                _ => run(&world, &[], &args),
+            };
+            assert!(matches!(found.code, Some(0 | 1)), "{found}");
+            assert_gone(&world, &found, &token);
+            assert!(
+                !test.contains(&"kept") || world.read("kept/trace.jsonl").contains("/[redacted]"),
+                "{found}"
+            );
+            if test[0] == "lock" {
+                // What the file lacks is no difference to it.
+                let compared = run(&world, &[], &["lock", "--check", "--", "python3", "tokens.py"]);
+                assert_eq!(compared.code, Some(0), "{compared}");
+            }
+            let Some(kind) = kind.filter(|_| *format == "json") else { continue };
+            let finding = first_finding(&found, kind);
+            let sent = finding["repro"].to_string();
+            assert!(sent.contains("<redacted:TOKEN>"), "{test:?} brings the token: {found}");
+            let id = finding["id"].as_str().unwrap();
+            let again = run(&world, &[], &["replay", id, "--show-payload"]);
+            assert!(again.stdout.contains("WALLFACER_REPLAY_TOKEN"), "{test:?}: {again}");
+            let variables = [("WALLFACER_REPLAY_TOKEN", token.as_str())];
+            let again = run(&world, &variables, &["replay", id, "--show-payload", "--events", "again"]);
+            assert!(again.stdout.contains("STILL FAILS"), "{test:?}: {again}");
+            assert_gone(&world, &again, &token);
+        }
+    });
+}
+
 /// Was open: the calls of a sequence were stored with what earlier answers put into them.
 #[test]
 fn a_token_that_goes_through_a_sequence_is_not_kept_and_not_needed_again() {
@@ -285,15 +371,26 @@ const ALPHABETS: [&str; 4] = [
     "aZ3-_.~+/=%&<;:@?#",
 ];
 
+/// Commands and the forms of their reports: every form that there is.
+const COMMANDS: [(&str, &str); 7] = [
+    ("doctor", "human"),
+    ("doctor", "json"),
+    ("check", "human"),
+    ("fuzz", "json"),
+    ("property", "sarif"),
+    ("property", "human"),
+    ("behave", "json"),
+];
+
 /// Was open: hexadecimal, base64 with a name before it, other letter case, backwards, and every escape but JSON's.
 ///
 /// A random secret in each place that can hold one, told by the server in a random way, and searched for in all that
 /// runs of all kinds leave behind.
 #[test]
 fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
-    let mut dice = Dice(20_261_117);
-    let mut untold: Vec<&str> = SPELLINGS.to_vec();
-    for place in ["variable", "inherited", "flag", "word", "url", "config", "rule", "parameter"] {
+    let places = ["variable", "inherited", "flag", "word", "url", "config", "rule", "parameter"];
+    each(places.into_iter().enumerate(), |(nth, place)| {
+        let mut dice = Dice(20_261_117 + nth as u64);
         let Some(world) = world() else { return };
         let alphabet = ALPHABETS[dice.below(ALPHABETS.len())];
         let secret = match place {
@@ -325,21 +422,12 @@ fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
         }
         let parameter = ["--param".to_owned(), format!("word={secret}")];
         let parameter = if place == "parameter" { &parameter[..] } else { &[] };
-        for (number, (command, format)) in [
-            ("doctor", "human"),
-            ("doctor", "json"),
-            ("check", "human"),
-            ("fuzz", "json"),
-            ("property", "sarif"),
-            ("property", "human"),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            let spelling = untold.pop().unwrap_or(SPELLINGS[dice.below(SPELLINGS.len())]);
+        for (number, (command, format)) in COMMANDS.into_iter().enumerate() {
+            // Each has its turn, more than once.
+            let spelling = SPELLINGS[(nth * COMMANDS.len() + number) % SPELLINGS.len()];
             let mut args: Vec<String> = vec![command.to_owned()];
             match command {
-                "check" => args.extend(["--budget", "3s"].map(str::to_owned)),
+                "check" | "behave" => args.extend(["--budget", "3s"].map(str::to_owned)),
                 "fuzz" => args
                     .extend(["--iterations", "12", "--budget", "3s", "--corpus-feedback"].map(str::to_owned)),
                 "property" => {
@@ -366,5 +454,16 @@ fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
             assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{place}, {spelling}: {outcome}");
             assert_gone(&world, &outcome, &secret);
         }
-    }
+        // What was kept is shown and tried once more.
+        for typed in
+            ["corpus list", "corpus list --format json", "corpus replay --all --format json --events again"]
+        {
+            let mut given: Vec<(&str, &str)> =
+                variables.iter().map(|(name, value)| (&**name, &**value)).collect();
+            given.extend([("SPELLING", "plain"), ("WALLFACER_REPLAY_PASSWORD", &secret)]);
+            let outcome = run(&world, &given, &typed.split(' ').collect::<Vec<_>>());
+            assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{place}: {outcome}");
+            assert_gone(&world, &outcome, &secret);
+        }
+    });
 }

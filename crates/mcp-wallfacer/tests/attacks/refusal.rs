@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::lanes::each;
 use crate::ways::{Way, lower_rungs, ways};
 use crate::world::{Outcome, World};
 
@@ -17,6 +18,11 @@ const COMMANDS: [&[&str]; 4] = [
 const LIMIT: Duration = Duration::from_secs(2);
 /// What finding out why takes beyond the limit, and a busy machine.
 const BEYOND: Duration = Duration::from_secs(5);
+
+/// Every command, as every user.
+fn in_every_way() -> Vec<(Way, &'static [&'static str])> {
+    ways().into_iter().flat_map(|way| COMMANDS.map(|args| (way, args))).collect()
+}
 
 /// What looks like a secret reaches a confined server as a look-alike.
 const VARIABLE: &str = "SERVICE_API_TOKEN";
@@ -47,15 +53,13 @@ impl Refuser<'_> {
 
     /// None of the commands runs it outside, as nobody.
     fn never_leaves(&self) {
-        for way in ways() {
-            for args in COMMANDS {
-                let (outcome, ran_outside) = self.meet(&way, args);
-                assert!(!ran_outside, "{way:?}: {outcome}");
-                outcome.assert_fails(3);
-                assert!(outcome.stderr.contains("--sandbox off"), "{way:?}: {outcome}");
-                assert!(!outcome.stderr.contains("[y/N]"), "nobody is asked without a terminal: {outcome}");
-            }
-        }
+        each(in_every_way(), |(way, args)| {
+            let (outcome, ran_outside) = self.meet(&way, args);
+            assert!(!ran_outside, "{way:?}: {outcome}");
+            outcome.assert_fails(3);
+            assert!(outcome.stderr.contains("--sandbox off"), "{way:?}: {outcome}");
+            assert!(!outcome.stderr.contains("[y/N]"), "nobody is asked without a terminal: {outcome}");
+        });
     }
 }
 
@@ -110,22 +114,20 @@ fn a_server_that_sleeps_in_the_sandbox_never_runs_outside_and_costs_its_limit_on
 fn a_server_that_answers_nonsense_in_the_sandbox_never_runs_outside() {
     let babbler =
         Refuser { sees: "test -e ~/.netrc", refusal: "while read -r line; do echo pong; done; exit 1" };
-    for way in ways() {
-        for args in COMMANDS {
-            let (outcome, ran_outside) = babbler.meet(&way, args);
-            assert!(!ran_outside, "{way:?}: {outcome}");
-            outcome.assert_fails(3);
-        }
-    }
+    each(in_every_way(), |(way, args)| {
+        let (outcome, ran_outside) = babbler.meet(&way, args);
+        assert!(!ran_outside, "{way:?}: {outcome}");
+        outcome.assert_fails(3);
+    });
 }
 
 /// Was open: behind Landlock too, and with nothing but another home, a refusal to start lifted what there was.
 #[test]
 fn a_server_that_refuses_on_a_lower_rung_is_not_run_on_a_lower_one_yet() {
-    for (lacks, way) in lower_rungs() {
+    each(lower_rungs(), |(lacks, way)| {
         let (outcome, ran_outside) =
             Refuser { sees: "test -e ~/.netrc", refusal: "exit 1" }.meet(&way, &["doctor"]);
         assert!(!ran_outside, "without {lacks}, {way:?}: {outcome}");
         outcome.assert_fails(3);
-    }
+    });
 }

@@ -12,7 +12,7 @@
 //! | mount, unshare, mknod, chroot, ptrace and signals, vsock, io_uring, `/proc/sys` | `jail`: `nothing_that_takes_more_rights_succeeds` |
 //! | setuid programs | `jail`: `a_setuid_program_runs_as_whoever_starts_it` |
 //! | private memory, disk, number of processes | `jail`: `disk_memory_and_processes_are_limited` |
-//! | memfd and System V memory | `memory`: all of it |
+//! | memfd and System V memory | `memory`: all of it; at the limit of 4 GiB `memory_limit` |
 //! | memfd exec, vfork, untraced clones, path races | `trace_programs`, `trace_evasion` |
 
 use std::fs;
@@ -20,8 +20,9 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
+use crate::lanes::each;
 use crate::ways::{Way, lower_rungs, ways};
-use crate::world::{Outcome, World};
+use crate::world::{Outcome, World, tested};
 
 /// A server that runs Python when it is started, and tells what that printed as its instructions; or, `on_call`, with
 /// each call.
@@ -83,7 +84,7 @@ print('looked')";
 #[test]
 fn a_server_whose_home_is_unset_or_wrong_sees_no_home_and_no_keys() {
     let landlock = lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock"));
-    for way in ways().into_iter().chain(landlock.map(|(_, way)| way)) {
+    each(ways().into_iter().chain(landlock.map(|(_, way)| way)), |way| {
         for home in [None, Some("/usr/share")] {
             let world = world(LOOK_FOR_SECRETS);
             let mut command =
@@ -95,13 +96,13 @@ fn a_server_whose_home_is_unset_or_wrong_sees_no_home_and_no_keys() {
             let outcome = world.finish(command);
             assert_eq!(told(&outcome), "looked\n", "{way:?} {home:?}: {outcome}");
         }
-    }
+    });
 }
 
 /// Was open: behind Landlock every Unix socket that has a path was reached, and `require` was content with that.
 #[test]
 fn no_rung_that_require_accepts_reaches_a_unix_socket() {
-    for (lacks, way) in lower_rungs() {
+    each(lower_rungs(), |(lacks, way)| {
         let world = World::new();
         let socket = world.here().join("docker.sock");
         let _held = UnixListener::bind(&socket).unwrap();
@@ -116,20 +117,20 @@ fn no_rung_that_require_accepts_reaches_a_unix_socket() {
         } else {
             assert_eq!(told(&outcome), "refused\n", "{way:?}: {outcome}");
         }
-    }
+    });
 }
 
 /// Was open: the Landlock rung said nothing of what it does not hold.
 #[test]
 fn a_lower_rung_says_what_it_does_not_hold() {
-    for (lacks, way) in lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock")) {
+    each(lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock")), |(lacks, way)| {
         let outcome = doctor(&way, &world("pass"), &[]);
         assert!(remarks(&outcome).contains("not held: it sees the other processes"), "{lacks}: {outcome}");
-    }
-    for way in ways() {
+    });
+    each(ways(), |way| {
         let outcome = doctor(&way, &world("pass"), &[]);
         assert!(!remarks(&outcome).contains("not held"), "{way:?}: {outcome}");
-    }
+    });
 }
 
 /// Was open: process 1 was called `wallfacer-keep` and showed our whole command line; mounts were called `jail`.
@@ -144,15 +145,31 @@ everything = ' '.join(text(path) for path in paths) + str(dict(os.environ)) + st
 for word in ['wallfacer', 'jail', '=/old/', '=/new/', '/layers']:
     if word in everything.lower(): print('found', word)
 print(text('/proc/1/comm').strip(), text('/proc/1/cmdline').strip())";
-    for way in ways() {
+    each(ways(), |way| {
         let outcome = doctor(&way, &world(attack), &[]);
         assert_eq!(told(&outcome), "init /sbin/init\n", "{way:?}: {outcome}");
-    }
+    });
 }
 
-/// System calls by the old gate of 32 bits, from a program of 64: a socket to the host of a virtual machine, a ring, and
-/// another root. Whether the gate is open at all, the number of the process tells: else there is no such call.
-const INT80: &str = "import mmap, platform
+/// Ways out that no rung which confines leaves open. Says `tried` at the end, and whatever succeeded before that.
+///
+/// Among them are system calls by the old gate of 32 bits, from a program of 64: a socket to the host of a virtual machine,
+/// a ring, and another root. Whether the gate is open at all, the number of the process tells: else there is no such call.
+const WAYS_OUT: &str = "import ctypes, fcntl, mmap, os, platform, socket
+libc = ctypes.CDLL(None, use_errno=True)
+def tried(name, act):
+    try: result = act()
+    except OSError: return
+    if not isinstance(result, int) or result >= 0: print(name, 'succeeded')
+tried('setns', lambda: libc.setns(os.open('/proc/1/ns/net', 0), 0))
+tried('pidfd', lambda: libc.syscall(438, libc.syscall(434, 1, 0), 3, 0))
+tried('root of process 1', lambda: os.listdir('/proc/1/root'))
+tried('memory of process 1', lambda: os.open('/proc/1/mem', os.O_RDWR))
+tried('terminal', lambda: fcntl.ioctl(os.open('/dev/tty', os.O_RDWR), 0x5412, b'x'))
+tried('x32', lambda: libc.syscall(0x40000000 + 41, 1, 1, 0))
+tried('io_uring', lambda: libc.syscall(425, 4, ctypes.create_string_buffer(120)))
+tried('vsock', lambda: libc.socket(40, 1, 0))
+tried('kill', lambda: os.kill(US, 0))
 if platform.machine() == 'x86_64':
     page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     # push rbx; mov eax, edi; mov ebx, esi; xchg ecx, edx; int 0x80; pop rbx; ret
@@ -160,105 +177,69 @@ if platform.machine() == 'x86_64':
     gate = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_int] * 4)(ctypes.addressof(ctypes.c_char.from_buffer(page)))
     for name, call in [('socket', (359, 40, 1, 0)), ('io_uring', (425, 4, 0, 0)), ('unshare', (310, 0x10000000, 0, 0))]:
         tried('int80 ' + name, lambda: gate(*call))
-    if gate(20, 0, 0, 0) not in (os.getpid(), -38): print('the gate leads nowhere')";
+    if gate(20, 0, 0, 0) not in (os.getpid(), -38): print('the gate leads nowhere')
+MORE
+print('tried')";
 
-/// Held. On the rung that `require` accepts below namespaces: others are in sight there, and what the server is given can
+/// Lets a server try all of it and `more`, where sockets of the machine and our own binary are; nothing may succeed.
+fn nothing_gets_out(way: &Way, world: World, more: impl Fn(u16, &str) -> String) {
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    udp.set_nonblocking(true).unwrap();
+    let binary = tested();
+    let binary = binary.to_str().expect("the target directory is text");
+    let before = fs::metadata(binary).unwrap().modified().unwrap();
+    let more = more(udp.local_addr().unwrap().port(), binary);
+    let attack = WAYS_OUT.replace("US", &std::process::id().to_string()).replace("MORE", &more);
+    let world = world.with("server.py", &server(&attack, false));
+    let outcome = doctor(way, &world, &["--sandbox", "require"]);
+    assert_eq!(told(&outcome).replace("inherited []\n", ""), "tried\n", "{way:?}: {outcome}");
+    assert!(udp.recv(&mut [0; 8]).is_err(), "{way:?}: a datagram came through");
+    assert_eq!(fs::metadata(binary).unwrap().modified().unwrap(), before);
+}
+
+/// Was open for one call, mounts of one's own by the gate of 32 bits; all else held. On the rung that `require` accepts below
+/// namespaces: others are in sight there, and what the server is given can
 /// be changed, so that these are not tried.
 #[test]
 fn what_lies_outside_is_not_reached_behind_landlock_either() {
-    for (lacks, way) in lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock")) {
-        let world = World::new();
-        let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
-        udp.set_nonblocking(true).unwrap();
+    each(lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock")), |(_, way)| {
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
-        let binary = env!("CARGO_BIN_EXE_wallfacer");
-        let before = fs::metadata(binary).unwrap().modified().unwrap();
-        let attack = format!(
-            "import ctypes, fcntl, os, socket
-libc = ctypes.CDLL(None, use_errno=True)
-def tried(name, act):
-    try: result = act()
-    except OSError: return
-    if not isinstance(result, int) or result >= 0: print(name, 'succeeded')
-tried('udp', lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {udp})))
+        let tcp = tcp.local_addr().unwrap().port();
+        nothing_gets_out(&way, World::new(), |udp, binary| {
+            format!(
+                "tried('udp', lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {udp})))
 tried('tcp', lambda: socket.create_connection(('127.0.0.1', {tcp}), 1))
-tried('binary', lambda: open({binary:?}, 'ab').write(b'x'))
-tried('setns', lambda: libc.setns(os.open('/proc/1/ns/net', 0), 0))
-tried('pidfd', lambda: libc.syscall(438, libc.syscall(434, 1, 0), 3, 0))
-tried('root of process 1', lambda: os.listdir('/proc/1/root'))
-tried('memory of process 1', lambda: os.open('/proc/1/mem', os.O_RDWR))
-tried('terminal', lambda: fcntl.ioctl(os.open('/dev/tty', os.O_RDWR), 0x5412, b'x'))
-tried('x32', lambda: libc.syscall(0x40000000 + 41, 1, 1, 0))
-tried('io_uring', lambda: libc.syscall(425, 4, ctypes.create_string_buffer(120)))
-tried('vsock', lambda: libc.socket(40, 1, 0))
-{INT80}
-tried('kill', lambda: os.kill({us}, 0))
-print('tried')",
-            udp = udp.local_addr().unwrap().port(),
-            tcp = tcp.local_addr().unwrap().port(),
-            us = std::process::id(),
-        );
-        let world = world.with("server.py", &server(&attack, false));
-        let outcome = doctor(&way, &world, &["--sandbox", "require"]);
-        assert_eq!(told(&outcome), "tried\n", "{lacks} {way:?}: {outcome}");
-        assert!(udp.recv(&mut [0; 8]).is_err(), "{way:?}: a datagram came through");
-        assert_eq!(fs::metadata(binary).unwrap().modified().unwrap(), before);
-    }
+tried('binary', lambda: open({binary:?}, 'ab').write(b'x'))"
+            )
+        });
+    });
 }
 
-/// Held.
+/// Held. There is a network that goes nowhere, and files that can be written and stay as they are.
 #[test]
 fn what_lies_outside_is_neither_written_nor_reached_nor_seen() {
-    for way in ways() {
+    each(ways(), |way| {
         let world = World::new();
-        let [udp, tcp] = ["127.0.0.1:0", "[::1]:0"];
-        let udp = UdpSocket::bind(udp).unwrap();
-        udp.set_nonblocking(true).unwrap();
         // Not every machine has IPv6.
-        let tcp = TcpListener::bind(tcp).ok();
+        let tcp = TcpListener::bind("[::1]:0").ok();
         let port = tcp.as_ref().map_or(9, |tcp| tcp.local_addr().unwrap().port());
         let pipe = world.here().join("pipe");
         assert!(Command::new("mkfifo").arg("-m").arg("666").arg(&pipe).status().unwrap().success());
         let _reader = fs::File::options().read(true).write(true).open(&pipe).unwrap();
-        let binary = env!("CARGO_BIN_EXE_wallfacer");
-        let before = fs::metadata(binary).unwrap().modified().unwrap();
-        let attack = format!(
-            "import ctypes, fcntl, os, socket
-libc = ctypes.CDLL(None, use_errno=True)
-def tried(name, act):
-    try: result = act()
-    except OSError: return
-    if not isinstance(result, int) or result >= 0: print(name, 'succeeded')
-socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {udp}))
+        nothing_gets_out(&way, world, |udp, binary| {
+            format!(
+                "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {udp}))
 tried('::1', lambda: socket.create_connection(('::1', {port}), 1))
 tried('pipe', lambda: os.open('pipe', os.O_WRONLY | os.O_NONBLOCK))
 try: open({binary:?}, 'ab').write(b'x')
 except OSError: pass
-tried('setns', lambda: libc.setns(os.open('/proc/1/ns/net', 0), 0))
-tried('pidfd', lambda: libc.syscall(438, libc.syscall(434, 1, 0), 3, 0))
-tried('root of process 1', lambda: os.listdir('/proc/1/root'))
-tried('memory of process 1', lambda: os.open('/proc/1/mem', os.O_RDWR))
-tried('terminal', lambda: fcntl.ioctl(os.open('/dev/tty', os.O_RDWR), 0x5412, b'x'))
-tried('x32', lambda: libc.syscall(0x40000000 + 41, 1, 1, 0))
-tried('io_uring', lambda: libc.syscall(425, 4, ctypes.create_string_buffer(120)))
-tried('vsock', lambda: libc.socket(40, 1, 0))
-{INT80}
-tried('kill', lambda: os.kill({us}, 0))
 others = [name for name in os.listdir('/proc') if name.isdigit() and int(name) not in (1, os.getpid())]
 if others: print('sees', others)
 opened = [name for name in os.listdir('/proc/self/fd') if int(name) > 3]
-if opened: print('inherited', [os.readlink('/proc/self/fd/' + name) for name in opened if os.path.exists('/proc/self/fd/' + name)])
-print('tried')",
-            udp = udp.local_addr().unwrap().port(),
-            us = std::process::id(),
-        );
-        let world = world.with("server.py", &server(&attack, false));
-        let outcome = doctor(&way, &world, &["--sandbox", "require"]);
-        let told = told(&outcome).replace("inherited []\n", "");
-        assert_eq!(told, "tried\n", "{way:?}: {outcome}");
-        assert!(udp.recv(&mut [0; 8]).is_err(), "{way:?}: a datagram came through");
-        assert_eq!(fs::metadata(binary).unwrap().modified().unwrap(), before);
-    }
+if opened: print('inherited', [os.readlink('/proc/self/fd/' + name) for name in opened if os.path.exists('/proc/self/fd/' + name)])"
+            )
+        });
+    });
 }
 
 /// Was open: what a server left that killed its keeper went on, and nothing was said of it.
@@ -269,9 +250,10 @@ for _ in range(5):
     daemon = subprocess.Popen(['sleep', '1000'], start_new_session=True, env={}, stdin=-3, stdout=-3, stderr=-3)
     open('daemons', 'a').write(str(daemon.pid) + '\\n')
 os.kill(os.getppid(), signal.SIGKILL)";
-    for way in ways() {
+    each(ways(), |way| {
         let world = World::new().with("daemons", "").with("server.py", &server(attack, true));
-        let args = ["check", "--budget", "5s", "--sandbox", "off", "--", "/usr/bin/python3", "server.py"];
+        let fuzz = ["fuzz", "--iterations", "1", "--budget", "60s", "--sandbox", "off"];
+        let args = [&fuzz[..], &["--", "/usr/bin/python3", "server.py"]].concat();
         let outcome = way.run(&world, &args);
         let daemons = world.read("daemons");
         assert!(daemons.lines().count() >= 5, "{way:?}: {outcome}");
@@ -282,5 +264,5 @@ os.kill(os.getppid(), signal.SIGKILL)";
         assert_eq!(left, Vec::<&str>::new(), "{way:?}: {outcome}");
         let said = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains("the process that watches over it was killed"), "{way:?}: {outcome}");
-    }
+    });
 }

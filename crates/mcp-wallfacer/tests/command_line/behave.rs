@@ -23,20 +23,14 @@ fn a_formatter_that_leaks_is_told_from_an_honest_one_that_says_the_same() {
         .iter()
         .map(|each| each["message"].as_str().unwrap())
         .collect();
-    assert_eq!(
-        messages,
-        [
-            "what stands in `~/.ssh/id_ed25519` was sent to `collect.example:80`",
-            "a call opened `~/.ssh/id_ed25519`, which nobody asked for",
-        ]
-    );
+    assert_eq!(messages, ["what stands in `~/.ssh/id_ed25519` was sent to `collect.example:80`"]);
     let hosts = &document["behaviour"]["by_name"]["format_note"]["effects"]["hosts"];
     assert_eq!(hosts[0]["host"], "collect.example", "{leaky}");
     let again = world.run(&["replay", document["findings"][0]["id"].as_str().unwrap()]);
     assert!(again.stdout.starts_with("STILL FAILS"), "{again}");
     let honest = behave(&world, &["--", &server, "behaviour", "leaky-notes", "--fixed"]).unwrap();
     assert_eq!(honest.code, Some(0), "{honest}");
-    assert!(honest.stdout.contains("Watched") && honest.stdout.contains("left out as noise"), "{honest}");
+    assert!(honest.stdout.contains("Watched") && honest.stdout.contains("are not shown"), "{honest}");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! `check`: the demo's bugs, with lines that show them again; and that nothing passes which was not tested.
 
+use serde_json::Value;
+use wallfacer_fixtures::TEN_BUGS;
+
 use crate::world::{Outcome, World, fixture};
 
 /// Short, because the fixtures answer at once or never.
@@ -31,10 +34,80 @@ fn the_bugs_of_the_demo_are_found_and_their_replay_lines_show_them_again() {
 }
 
 #[test]
+fn each_of_ten_bugs_is_told_once_and_nothing_of_the_twin() {
+    let found = check_notes(&[]);
+    assert_eq!(found.code, Some(1), "{found}");
+    let document = found.json();
+    let mut seen: Vec<(String, Option<String>, String)> = document["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| {
+            let text = |value: &Value| value.as_str().map(str::to_owned);
+            let kind = text(&finding["kind"]["type"]).unwrap();
+            (kind, text(&finding["tool"]), text(&finding["severity"]).unwrap())
+        })
+        .collect();
+    seen.sort();
+    let wanted: Vec<_> = TEN_BUGS
+        .iter()
+        .map(|bug| (bug.kind.to_owned(), bug.tool.map(str::to_owned), bug.severity.to_owned()))
+        .collect();
+    assert_eq!(seen, wanted, "{found}");
+    let twin = check_notes(&["--fixed"]);
+    assert_eq!(twin.json()["findings"], serde_json::json!([]), "{twin}");
+}
+
+/// Checks the small server for notes, which is given a directory and a secret.
+fn check_notes(more: &[&str]) -> Outcome {
+    let world = World::new().with("notes/first.txt", "a note\n");
+    let notes = world.here().join("notes");
+    let server = fixture();
+    let notes = notes.to_str().unwrap();
+    let times = ["check", "--format", "json", "--timeout", "1s", "--budget", "100s"];
+    let secret = ["--env", "NOTES_API_TOKEN=tok_7d9f2c61a8b34e50", "--"];
+    let args = [&times[..], &secret[..], &[server.as_str(), "ten-bugs", "--root", notes], more].concat();
+    world.run(&args)
+}
+
+#[test]
+fn the_rule_files_of_the_project_are_tried_and_named() {
+    let rules = "version: 4\ninvariants:\n  - { name: mine.is_loud, tool: choose_volume, input: schema_valid, \
+                 assert: [{ kind: exists, path: $.response.loud }] }\n  - { name: mine.is_there, tool: no_such, \
+                 fixed: {}, assert: [{ kind: exists, path: $.response }] }\n";
+    let server = fixture();
+    let args = ["--format", "json", "--", &server, "flaw", "ignores-maximum", "--fixed"];
+    for name in ["invariants.yaml", "wallfacer.rules.yaml"] {
+        let outcome = check(&World::new().with(name, rules), &args);
+        assert_eq!(outcome.code, Some(1), "{outcome}");
+        let document = outcome.json();
+        assert_eq!(document["rules"]["files"], serde_json::json!([name]), "{outcome}");
+        assert_eq!(document["findings"][0]["kind"]["invariant"], "mine.is_loud", "{outcome}");
+        assert!(document["not_tested"].to_string().contains("mine.is_there"), "{outcome}");
+    }
+}
+
+#[test]
+fn a_run_says_what_became_of_what_was_found_before() {
+    let world = World::new();
+    let server = fixture();
+    let run = |more: &[&str]| {
+        let flags = ["--env", "MODE=x", "--severity-threshold", "low", "--format", "json", "--", &server];
+        check(&world, &[&flags[..], &["flaw", "ignores-maximum"], more].concat()).json()
+    };
+    let first = run(&[]);
+    let id = first["findings"][0]["id"].clone();
+    let again = run(&[]);
+    assert_eq!(again["stored"][0]["id"], id, "{again}");
+    assert_eq!(again["stored"][0]["became"], "still_there", "{again}");
+}
+
+#[test]
 fn a_correct_server_passes_and_what_was_not_tested_is_told() {
-    let outcome = check(&World::new(), &["--", &fixture(), "flaw", "ignores-maximum", "--fixed"]);
+    let server = ["--", &fixture(), "flaw", "ignores-maximum", "--fixed"];
+    let outcome = check(&World::new(), &[&["--exclude", "average_of"], &server[..]].concat());
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    for word in ["PASSED", "Exercised", "choose_volume", "Not tested"] {
+    for word in ["PASSED", "Tested", "choose_volume", "Not tested"] {
         assert!(outcome.stdout.contains(word), "{word}: {outcome}");
     }
 }

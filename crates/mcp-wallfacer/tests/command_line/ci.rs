@@ -45,24 +45,30 @@ const BEYOND_CI: [&str; 1] = ["opens-by-degrees"];
 /// Runs at a time: most of the time is spent waiting for servers that are silent.
 const AT_ONCE: usize = 8;
 
+/// The engine's own tests walk the table in full; here every second row is played once by `ci`, flawed or correct: by its name,
+/// so that it is always the same.
 #[test]
-#[ignore = "takes minutes: just flaws"]
-fn every_flaw_fails_and_every_correct_twin_passes() {
+fn flaws_of_the_table_fail_and_correct_twins_pass() {
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let rows: Vec<_> = flaws().iter().filter(|flaw| sum(flaw.name) % 4 < 2).collect();
     // As many cases as show whether something grows.
-    let effort = ["ci", "--timeout", "1s", "--iterations", "120", "--severity-threshold", "low"];
+    let effort = ["--timeout", "1s", "--iterations", "120", "--severity-threshold", "low"];
     let server = ["--env", "WALLFACER_FIXTURE_TOKEN=tok-4f9a8b7c6d5e4f3a", "--", &fixture(), "flaw"];
-    let tried = |name: &str, more: &[&str]| World::new().run(&[&effort[..], &server, &[name], more].concat());
+    let tried = |name: &str, more: &[&str]| {
+        World::new().run(&[&["ci"][..], &effort, &server, &[name], more].concat())
+    };
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some(flaw) = flaws().get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(flaw) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let shows = !flaw.expected.is_empty() && !BEYOND_CI.contains(&flaw.name);
-                    for (more, wanted) in [(&[][..], i32::from(shows)), (&["--fixed"][..], 0)] {
-                        let outcome = tried(flaw.name, more);
-                        if outcome.code != Some(wanted) {
-                            wrong.lock().unwrap().push(format!("{} {more:?}: {outcome}", flaw.name));
-                        }
+                    let (more, wanted) = match shows && sum(flaw.name) % 2 == 1 {
+                        true => (&["--fixed"][..], 0),
+                        false => (&[][..], i32::from(shows)),
+                    };
+                    let outcome = tried(flaw.name, more);
+                    if outcome.code != Some(wanted) {
+                        wrong.lock().unwrap().push(format!("{} {more:?}: {outcome}", flaw.name));
                     }
                 }
             });
@@ -70,6 +76,10 @@ fn every_flaw_fails_and_every_correct_twin_passes() {
     });
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn sum(name: &str) -> u32 {
+    name.bytes().map(u32::from).sum()
 }
 
 #[test]

@@ -4,20 +4,20 @@ use crate::stored::{OLD_ID, fuzzed, world_with_dice};
 use crate::world::{assert_shown, fixture};
 
 #[test]
-fn what_is_new_fixed_and_persisting_is_told_apart() {
+fn what_is_new_not_seen_and_persisting_is_told_apart() {
     let world = world_with_dice("roll", "{}").with("empty.json", r#"{"findings": []}"#);
     let corpus = ".wallfacer/corpus";
     let none = world.run(&["diff", corpus, corpus, "--fail-on-regression"]);
     none.assert_succeeds();
-    let fixed = world.run(&["diff", corpus, "empty.json", "--fail-on-regression"]);
-    fixed.assert_succeeds();
+    let unseen = world.run(&["diff", corpus, "empty.json", "--fail-on-regression"]);
+    unseen.assert_succeeds();
     let plain = world.run(&["diff", "empty.json", corpus]);
     plain.assert_succeeds();
     let gated = world.run(&["diff", "empty.json", corpus, "--fail-on-regression"]);
     assert_eq!(gated.code, Some(1), "{gated}");
     let json = world.run(&["diff", "empty.json", corpus, "--format", "json"]).json();
     assert_eq!((&json["new"][0]["id"], &json["regressions"]), (&OLD_ID.into(), &1.into()));
-    assert_shown("diff", format!("{none}\n\n{fixed}\n\n{gated}"));
+    assert_shown("diff", format!("{none}\n\n{unseen}\n\n{gated}"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::world::{World, assert_shown};
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 21] = [
     "check",
     "ci",
     "behave",
@@ -15,11 +15,15 @@ const COMMANDS: [&str; 17] = [
     "fuzz",
     "differential",
     "property",
+    "torture",
     "suggest",
     "coverage",
     "replay",
     "corpus",
     "diff",
+    "report",
+    "explain",
+    "mcp",
     "init",
     "pack",
     "completions",

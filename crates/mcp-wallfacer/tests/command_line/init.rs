@@ -31,6 +31,7 @@ fn a_node_project() {
     let files: Vec<_> = world.files().into_iter().collect();
     let expected = [
         ".github/workflows/wallfacer.yml",
+        ".gitignore",
         "dist/index.js",
         "invariants.yaml",
         "package.json",

@@ -72,7 +72,7 @@ impl World {
 
     /// The command, ready to be started.
     pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_wallfacer"));
+        let mut command = Command::new(tested());
         command.args(args).current_dir(self.here()).env_clear();
         command.env("HOME", self.root.join("home"));
         command.env("PATH", format!("{}:{SYSTEM_PATH}", self.root.join("bin").display()));
@@ -146,6 +146,13 @@ impl fmt::Display for Outcome {
             None => write!(out, "[killed]"),
         }
     }
+}
+
+/// The binary under test: of this build, or another one that `WALLFACER_BINARY` names, to see what an older build did.
+#[allow(clippy::disallowed_methods, reason = "a test may be told what to test")]
+pub fn tested() -> PathBuf {
+    let other = std::env::var_os("WALLFACER_BINARY").map(PathBuf::from);
+    other.unwrap_or_else(|| env!("CARGO_BIN_EXE_wallfacer").into())
 }
 
 /// The path of the fixture server.

@@ -21,7 +21,17 @@ const MAX_BYTES: usize = 8 << 20;
 /// Reads everything that the server lists. Tools are asked for even where they are not claimed,
 /// because a client would call them all the same.
 pub async fn discover(connection: &mut Connection, server: &Server, timeouts: &Timeouts) -> Catalogue {
-    let mut reading = Reading { connection, timeouts, enough: Instant::now() + timeouts.call };
+    discover_until(connection, server, timeouts, None).await
+}
+
+/// The same, where nothing is waited for any longer once this moment is reached; each list says so itself.
+pub async fn discover_until(
+    connection: &mut Connection,
+    server: &Server,
+    timeouts: &Timeouts,
+    until: Option<Instant>,
+) -> Catalogue {
+    let mut reading = Reading { connection, timeouts, enough: Instant::now() + timeouts.call, until };
     let tools = reading.list(server.claims("tools")).await;
     teach_headers(reading.connection, &tools);
     let mut catalogue = Catalogue { tools, ..Catalogue::default() };
@@ -46,6 +56,8 @@ struct Reading<'a> {
     timeouts: &'a Timeouts,
     /// When no further page is asked for: every step of a run reads the lists again.
     enough: Instant,
+    /// When no answer is waited for.
+    until: Option<Instant>,
 }
 
 impl Reading<'_> {
@@ -86,17 +98,29 @@ impl Reading<'_> {
         }
     }
 
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
     /// The reply with one page, or why there is none.
     async fn page(&mut self, method: &str, cursor: Option<&str>) -> Result<Incoming, String> {
+        if self.is_over() {
+            return Err(format!("`{method}` was not asked for, because the time limit was reached"));
+        }
         let params = cursor.map(|cursor| Map::from_iter([("cursor".to_owned(), Value::from(cursor))]));
         let ticket = self.connection.request(method, params.as_ref());
         // A server may reach for its own sources when first asked, so this may take as long as a start.
         let startup = self.timeouts.startup;
-        let outcome = match self.connection.wait_for(ticket, Instant::now() + startup).await {
+        let latest = Instant::now() + startup;
+        let latest = self.until.map_or(latest, |until| latest.min(until));
+        let outcome = match self.connection.wait_for(ticket, latest).await {
             Happening::Answered(answered) => answered.outcome,
             Happening::Deadline => {
                 self.connection.cancel(ticket);
-                return Err(format!("no answer to `{method}` within {}s", startup.as_secs_f64()));
+                return Err(match self.is_over() {
+                    true => format!("no answer to `{method}` before the time limit was reached"),
+                    false => format!("no answer to `{method}` within {}s", startup.as_secs_f64()),
+                });
             }
             Happening::Closed(_) => return Err(format!("the server ended on `{method}`")),
         };

@@ -7,7 +7,7 @@ mod prompt;
 mod resource;
 mod tool;
 
-pub use discover::discover;
+pub use discover::{discover, discover_until};
 pub use entry::{Broken, Entry};
 pub use prompt::{Prompt, PromptArgument};
 pub use resource::{Resource, Template};

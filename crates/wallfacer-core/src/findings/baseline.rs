@@ -1,7 +1,7 @@
 //! Reads and writes `wallfacer-baseline.toml`: the findings that someone accepted, each with a reason. The file is
 //! meant to be committed, so it is the same text whenever it says the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Deserialize;
@@ -110,13 +110,16 @@ impl Baseline {
 
     /// Whether a finding is accepted on this day.
     pub fn accepts(&self, finding: &Finding, day: &str) -> bool {
-        self.accepted.get(&finding.id).is_some_and(|entry| !entry.is_over(day))
+        let accepted = |id: &FindingId| self.accepted.get(id).is_some_and(|entry| !entry.is_over(day));
+        let every_way = !finding.sightings.is_empty()
+            && finding.sightings.iter().all(|sighting| sighting.ids.iter().any(accepted));
+        accepted(&finding.id) || finding.wider.iter().any(accepted) || every_way
     }
 
     /// What is accepted and no longer found: fixed, it seems, so the entry should go.
     pub fn stale<'a>(&'a self, found: &[Finding]) -> Vec<(&'a FindingId, &'a Acceptance)> {
-        let found: BTreeSet<&FindingId> = found.iter().map(|finding| &finding.id).collect();
-        self.accepted.iter().filter(|(id, _)| !found.contains(id)).collect()
+        let is_found = |id: &FindingId| found.iter().any(|finding| finding.is_known_as(id));
+        self.accepted.iter().filter(|(id, _)| !is_found(id)).collect()
     }
 }
 

@@ -13,6 +13,12 @@ use super::stack::{self, Frame};
 use super::wording;
 use crate::wire::Faults;
 
+/// The checks whose causes name the argument that a payload went into.
+const INJECTION: &str = "no-injection";
+const BLOW_UP: &str = "no-blow-up";
+/// How the part of a cause begins that is about what is packed.
+const PACKED: &str = "packed";
+
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Cause {
     what: What,
@@ -75,6 +81,33 @@ impl Cause {
     /// Whether it says where in the code it lies, so that two failures of it are surely one bug.
     pub fn names_its_place(&self) -> bool {
         matches!(self.what, What::Exit { frame: Some(_), .. } | What::Thrown { .. })
+    }
+
+    /// The same without the argument in which it showed.
+    pub fn anywhere(&self) -> Cause {
+        let What::Rule { name, part: Some(part) } = &self.what else { return self.clone() };
+        let class = match name.as_str() {
+            INJECTION => part.split(" at ").next().unwrap_or(part),
+            BLOW_UP if part.starts_with(PACKED) => PACKED,
+            BLOW_UP => "growth",
+            _ => return self.clone(),
+        };
+        let what = What::Rule { name: name.clone(), part: Some(class.to_owned()) };
+        Cause { what, server_wide: self.server_wide }
+    }
+
+    /// Whether it names the argument that a payload went into.
+    pub fn is_of_payload(&self) -> bool {
+        matches!(&self.what, What::Rule { name, .. } if matches!(name.as_str(), INJECTION | BLOW_UP))
+    }
+
+    /// The name of the rule or check and what of it is broken; empty for what is neither.
+    pub fn label(&self) -> String {
+        match &self.what {
+            What::Rule { name, part: Some(part) } => format!("{name} {part}"),
+            What::Rule { name, part: None } => name.clone(),
+            _ => String::new(),
+        }
     }
 
     /// The same cause, lying below the tools: wherever it shows, it is one bug of the server.

@@ -1,6 +1,6 @@
 //! A proven fault of a server, with all that is needed to believe it, weigh it and see it again.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,12 @@ pub struct Finding {
     /// Where one cause shows in many tools: all of them, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
+    /// Every way in which it shows, where it shows in several or goes by other names too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sightings: Vec<Sighting>,
+    /// The ids that it has where the same shows in more tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wider: Vec<FindingId>,
     /// One sentence.
     pub message: String,
     /// More of it.
@@ -65,7 +71,7 @@ pub struct Finding {
     pub mark: Option<String>,
     /// What of its payload came from replies of the server, until the secrets are taken out of it.
     #[serde(skip)]
-    pub learned: BTreeSet<String>,
+    pub learned: BTreeMap<String, Option<String>>,
 }
 
 /// A text that proves something, and what it is: the exit status, the end of stderr, a frame.
@@ -74,6 +80,19 @@ pub struct Finding {
 pub struct Evidence {
     pub label: String,
     pub text: String,
+}
+
+/// One way in which a bug shows.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Sighting {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Which argument, which rule, in words; empty where the tool says it all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub way: String,
+    /// The ids of a finding that is about this alone.
+    pub ids: Vec<FindingId>,
 }
 
 /// Seen `k` times in `n` tries on fresh servers.
@@ -108,6 +127,8 @@ impl Finding {
                 .into_iter()
                 .collect(),
             subject,
+            sightings: Vec::new(),
+            wider: Vec::new(),
             message: crate::wire::shortened(message, MESSAGE_CHARS),
             details: String::new(),
             evidence: Vec::new(),
@@ -123,7 +144,7 @@ impl Finding {
             last_seen: String::new(),
             replay: None,
             mark: None,
-            learned: BTreeSet::new(),
+            learned: BTreeMap::new(),
         }
     }
 
@@ -140,6 +161,16 @@ impl Finding {
             .map(|evidence| evidence.text.as_str())
     }
 
+    /// Whether it goes by this id, among others: as a whole, or as one of the ways in which it shows.
+    pub fn is_known_as(&self, id: &FindingId) -> bool {
+        self.id == *id || self.wider.contains(id) || self.sightings.iter().any(|seen| seen.ids.contains(id))
+    }
+
+    /// Whether two findings are of one bug, told at different times: the one may stand for more than the other.
+    pub fn is_same_as(&self, other: &Finding) -> bool {
+        self.is_known_as(&other.id) || other.is_known_as(&self.id)
+    }
+
     /// What it is about, for a person: the name of the tool or of another subject, or the server as a whole.
     pub fn place(&self) -> &str {
         self.subject.name().unwrap_or("the server")
@@ -154,7 +185,7 @@ impl Reproduced {
 }
 
 /// For serde: a target as it is shown, read back from a file.
-mod stored_target {
+pub(crate) mod stored_target {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use crate::target::Shown;
@@ -207,6 +238,12 @@ pub(super) mod examples {
         let text = |text: &str| text.to_owned();
         Finding {
             tools: vec![text("fetch"), text("search")],
+            sightings: vec![Sighting {
+                tool: Some(text("fetch")),
+                way: text("`/q`"),
+                ids: vec![FindingId::of(b"one")],
+            }],
+            wider: vec![FindingId::of(b"two")],
             details: text("It was called with a valid argument."),
             evidence: vec![Evidence { label: text("exit status"), text: text("exit code 1") }],
             reproduced: Reproduced { k: 3, n: 3 },
@@ -235,7 +272,7 @@ pub(super) mod examples {
             last_seen: text("2026-01-03T03:04:05Z"),
             replay: Some(text("wallfacer replay 0123456789abcdef --config other.toml")),
             mark: Some("0".repeat(64)),
-            learned: BTreeSet::new(),
+            learned: BTreeMap::new(),
             ..crash("search", json!({ "q": "x" }))
         }
     }

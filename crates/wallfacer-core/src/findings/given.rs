@@ -29,13 +29,14 @@ impl Given {
     pub fn of(case: &Case) -> Given {
         let mut given = Given::default();
         for step in &case.steps {
-            match step {
-                Step::Call { params, .. } | Step::Many { params, .. } => {
-                    params.values().for_each(|value| given.add(value))
-                }
-                Step::Raw(frame) => given.add_text(&String::from_utf8_lossy(&frame.bytes)),
-                Step::Probe | Step::Pause(_) | Step::CloseInput | Step::Signal(_) | Step::Restart => {}
+            if let Step::Rounds(schedule) = step {
+                schedule.asks().flat_map(|ask| ask.params.values()).for_each(|value| given.add(value));
             }
+            if let Step::Raw(frame) = step {
+                given.add_text(&String::from_utf8_lossy(&frame.bytes));
+            }
+            let sent = step.request().into_iter().flat_map(|(_, params)| params.values());
+            sent.for_each(|value| given.add(value));
         }
         given
     }

@@ -3,6 +3,7 @@
 
 mod address;
 mod baseline;
+mod bug;
 mod cause;
 mod corpus;
 mod diff;
@@ -31,12 +32,14 @@ mod wording;
 
 pub use address::{Missing, asked_for, stored_target, typed_target};
 pub use baseline::{Acceptance, BASELINE_NAME, Baseline, BaselineError};
+pub use bug::{Bug, STAYS_HEALTHY};
 pub use cause::Cause;
 pub use corpus::{Corpus, CorpusError, Listing, Unreadable, read_finding, read_findings};
-pub use diff::{Diff, diff};
+pub use diff::{Diff, Tried, diff};
 pub use encodings::{LAYERS, pieces};
 pub use escapes::{unbroken, unescape};
-pub use finding::{Evidence, Finding, Reproduced, ServerName, VARIABLE};
+pub(crate) use finding::stored_target;
+pub use finding::{Evidence, Finding, Reproduced, ServerName, Sighting, VARIABLE};
 pub use given::Given;
 pub use id::{FindingId, NotAnId};
 pub use inputs::{InputStore, InputsError, KnownInputs};
@@ -44,6 +47,7 @@ pub use mark::Key;
 pub use merge::merge;
 pub use moment::rfc3339;
 pub use origin::Origin;
+pub use payload::is_planted;
 pub use redaction::Redaction;
 pub use repro::{NotReplayable, Repro};
 pub use restore::restore;
@@ -51,4 +55,5 @@ pub use restore::restore;
 pub(crate) use schema::published;
 pub use secrets::{Secrets, replay_variable};
 
-pub use crate::kind::{About, Kind, Reference, ReferenceKind};
+pub use crate::kind::{ABOUT, About, Kind, Reference, ReferenceKind};
+pub use stack::top_frame;

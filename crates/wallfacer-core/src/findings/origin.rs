@@ -30,6 +30,11 @@ impl Origin {
         FindingId::of(&text)
     }
 
+    /// The same of a broader cause.
+    pub fn with_cause(&self, cause: &Cause) -> Origin {
+        Origin { cause: cause.clone(), ..self.clone() }
+    }
+
     pub fn subject(&self) -> &Subject {
         &self.subject
     }

@@ -52,6 +52,10 @@ fn step(step: &mut Value) -> Vec<Payload<'_>> {
     let mut found = Vec::new();
     for (kind, content) in step {
         let Some(content) = content.as_object_mut() else { continue };
+        if kind == "rounds" {
+            found.extend(content.get_mut("rounds").into_iter().flat_map(asked));
+            continue;
+        }
         for (key, part) in content {
             match (kind.as_str(), key.as_str()) {
                 ("call" | "many", "params") | ("raw", "text") if !part.is_string() => {
@@ -68,6 +72,13 @@ fn step(step: &mut Value) -> Vec<Payload<'_>> {
         }
     }
     found
+}
+
+/// The parameters of the calls of several clients.
+fn asked(rounds: &mut Value) -> Vec<Payload<'_>> {
+    let rounds = rounds.as_array_mut().into_iter().flatten();
+    let asks = rounds.filter_map(Value::as_array_mut).flatten();
+    asks.filter_map(|ask| ask.get_mut("params")).map(Payload::Values).collect()
 }
 
 /// All texts in a value, but for its keys. The depth is that of a stored case, which is bounded.

@@ -3,7 +3,7 @@
 //! Real secrets go by their value, wherever they stand. What merely looks like one goes from what the server said,
 //! but not from what we made ourselves: a hostile value under `token` is no secret, and without it nothing replays.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -52,6 +52,18 @@ impl Redaction {
         self
     }
 
+    /// With tokens that the server gave while it ran. No replay asks for them, so that they have no names.
+    pub fn with_tokens(&self, tokens: &[String]) -> Redaction {
+        if tokens.is_empty() {
+            return self.clone();
+        }
+        let known = self.secrets.iter().map(|(value, _)| value);
+        let search = SecretSearch::new(known.chain(tokens.iter().map(String::as_str)));
+        let nameless = tokens.iter().map(|_| REDACTED.to_owned());
+        let placeholders = self.placeholders.iter().cloned().chain(nameless).collect();
+        Redaction { search, placeholders, ..self.clone() }
+    }
+
     /// Values that we planted. They are proof, not secrets, whatever they look like.
     pub fn with_own(mut self, values: impl IntoIterator<Item = String>) -> Redaction {
         self.own.extend(values);
@@ -64,7 +76,7 @@ impl Redaction {
 
     /// Takes the secrets out of a finding.
     pub fn apply(&self, finding: &mut Finding) {
-        let mut pass = Pass::new(self, &finding.learned);
+        let mut pass = Pass::new(self, std::mem::take(&mut finding.learned));
         pass.repro(&mut finding.repro);
         let Finding { evidence, message, details, references, replay, .. } = finding;
         let evidence = evidence.iter_mut().flat_map(|evidence| [&mut evidence.label, &mut evidence.text]);
@@ -83,7 +95,6 @@ impl Redaction {
                 *word = self.known(word);
             }
         }
-        finding.learned.clear();
     }
 
     /// The last gate before anything is written: the text without the known secrets, and without what a cut left of one.
@@ -101,7 +112,7 @@ impl Redaction {
 
     /// Takes the secrets out of any other text that the server had a part in.
     pub fn text(&self, text: &str) -> String {
-        Pass::new(self, &BTreeSet::new()).said(text)
+        Pass::new(self, BTreeMap::new()).said(text)
     }
 
     /// Takes the known secrets out of a text, each for its name.
@@ -118,8 +129,8 @@ impl Redaction {
 /// One finding on its way, so that one secret has one name in all of it.
 struct Pass<'a> {
     redaction: &'a Redaction,
-    /// What of its payload came from replies.
-    learned: BTreeSet<String>,
+    /// What of its payload came from replies, and what the server called it where that is a secret.
+    learned: BTreeMap<String, Option<String>>,
     /// All that have a name, also those that were only guessed.
     names: Secrets,
     /// What of the payload is a secret, though it is none of the real ones.
@@ -130,9 +141,9 @@ struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    fn new(redaction: &'a Redaction, learned: &BTreeSet<String>) -> Pass<'a> {
+    fn new(redaction: &'a Redaction, learned: BTreeMap<String, Option<String>>) -> Pass<'a> {
         let kept = redaction.own.iter().fold(String::new(), |kept, own| kept + own + "\n");
-        let (names, learned) = (redaction.secrets.clone(), learned.clone());
+        let names = redaction.secrets.clone();
         Pass { redaction, learned, names, found: Substitution::default(), kept, is_played: false }
     }
 
@@ -166,7 +177,9 @@ impl<'a> Pass<'a> {
     fn sent(&mut self, under: Option<&str>, text: &str) -> String {
         let clean = self.redaction.plain.apply(text);
         if !self.is_foreign(under, text) {
-            self.kept.extend([text, "\n"]);
+            let clean = self.without_learned(clean);
+            let shown = if clean.contains(BEGINNING) { &clean } else { text };
+            self.kept.extend([shown, "\n"]);
             return clean;
         }
         match under.filter(|name| is_secret_name(name) && clean == text && !text.is_empty()) {
@@ -177,14 +190,30 @@ impl<'a> Pass<'a> {
                 }
                 shown
             }
-            None => self.guessed(&clean),
+            None => {
+                let clean = self.without_learned(clean);
+                self.guessed(&clean)
+            }
         }
+    }
+
+    /// A text without the secrets that the server gave, whatever was added to them, such as an injection.
+    fn without_learned(&mut self, text: String) -> String {
+        let mut clean = text;
+        for (value, name) in self.learned.clone() {
+            if let Some(name) = name.filter(|_| clean.contains(&value)) {
+                let shown = self.placeholder(&name, &value);
+                self.found.add(&value, &shown);
+                clean = clean.replace(&value, &shown);
+            }
+        }
+        clean
     }
 
     /// Whether a text of a payload is none that we made.
     fn is_foreign(&self, under: Option<&str>, text: &str) -> bool {
         let is_bound = self.is_played && under.is_some() && !is_planted(text);
-        is_bound || self.learned.contains(text) || self.redaction.foreign.contains(text)
+        is_bound || self.learned.contains_key(text) || self.redaction.foreign.contains(text)
     }
 
     /// A text of the server's, or one of ours that repeats it.

@@ -87,12 +87,13 @@ impl Repro {
 /// The bytes that a case sends, about: parameters as JSON, raw frames as they are.
 fn bytes(case: &Case) -> u64 {
     use crate::plan::Step;
-    let step = |step: &Step| match step {
-        Step::Call { params, .. } | Step::Many { params, .. } => {
-            serde_json::to_vec(params).map_or(0, |text| text.len())
+    let step = |step: &Step| match (step, step.request()) {
+        (_, Some((_, params))) => serde_json::to_vec(params).map_or(0, |text| text.len()),
+        (Step::Rounds(schedule), None) => {
+            schedule.asks().map(|ask| serde_json::to_vec(&ask.params).map_or(0, |text| text.len())).sum()
         }
-        Step::Raw(frame) => frame.bytes.len(),
-        Step::Probe | Step::Pause(_) | Step::CloseInput | Step::Signal(_) | Step::Restart => 0,
+        (Step::Raw(frame), None) => frame.bytes.len(),
+        _ => 0,
     };
     case.steps.iter().map(|each| step(each) as u64).sum()
 }

@@ -5,12 +5,17 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
+use crate::findings::Kind;
 use crate::plan::{Case, places};
+use crate::run::Taken;
+use crate::wire::shortened;
 
 /// What of an error is read.
 const MAX_TEXT: usize = 16 << 10;
 /// Shorter texts stand in others by chance.
 const MIN_REPEATED: usize = 3;
+/// What of an error is shown.
+const SHOWN: usize = 200;
 /// What stands for a text that was sent.
 const REPEATED: &str = "…";
 
@@ -32,6 +37,34 @@ pub fn blame_of(text: &str, case: &Case) -> Blame {
     let sent = sent.iter().map(|place| place.value.as_str()).filter(|value| value.len() >= MIN_REPEATED);
     let own = sent.fold(text.to_owned(), |own, value| own.replace(value, REPEATED));
     blame(&own)
+}
+
+/// Why an error says nothing of the server: our world lacks what it needed, or answered otherwise than the world outside.
+/// In words for the report; none where the error is its own. Every check, rule and probe asks this.
+pub fn excuse(text: &str, case: &Case, taken: &Taken) -> Option<String> {
+    let said = shortened(text.trim(), SHOWN);
+    if let Blame::World(what) = blame_of(text, case) {
+        return Some(format!("{what}: {said}"));
+    }
+    let asked = last_fetched(taken)?;
+    let text = text.chars().take(MAX_TEXT).collect::<String>().to_lowercase();
+    let read = READS_AN_ANSWER.is_match(&without_frames(&text));
+    read.then(|| format!("the sandbox answered for `{asked}`, and not as the service does: {said}"))
+}
+
+/// The service that was asked last in this step, where the sandbox answered in its place.
+pub fn last_fetched(taken: &Taken) -> Option<&str> {
+    Some(taken.fetched.as_ref()?.last()?.host.as_str())
+}
+
+/// Whether an error says that a program is not there.
+pub fn lacks_program(text: &str) -> bool {
+    blame(text) == Blame::World(LACKS[PROGRAMS].1)
+}
+
+/// Whether our world can be what is to blame for a failure of this kind.
+pub fn may_be_of_world(kind: &Kind) -> bool {
+    matches!(kind, Kind::InternalError | Kind::SchemaViolation | Kind::PropertyFailure { .. })
 }
 
 /// Whom an error blames.
@@ -69,6 +102,9 @@ fn without_frames(text: &str) -> String {
     text.lines().filter(says).collect::<Vec<_>>().join("\n")
 }
 
+/// The row of programs in the list below.
+const PROGRAMS: usize = 2;
+
 /// How errors tell that the world lacks something, and what. The first that fits holds.
 const LACKS: [(&str, &str); 5] = [
     (
@@ -80,11 +116,11 @@ const LACKS: [(&str, &str); 5] = [
         "a browser was not there",
     ),
     (
-        r"\bspawn \S+ (?:enoent|eacces)|command not found|not found in \$?path|not (?:in|on) (?:your |the )?\$?path\b|is not installed|(?:binary|program|executable|cli|sdk)\b[^\n]{0,40}\bnot (?:found|installed|available)|no such file or directory: '[a-z0-9][a-z0-9_.-]*'|modulenotfounderror|no module named|cannot find (?:module|package)|install it with",
+        r"\bspawn \S+ (?:enoent|eacces)|command not found|not found in \$?path|not (?:in|on) (?:your |the )?\$?path\b|is not installed|(?:binary|program|executable|cli|sdk)\b[^\n]{0,40}\bnot (?:found|installed|available)|no such file or directory: '[a-z0-9][a-z0-9_.-]*'|modulenotfounderror|no module named|cannot find (?:module|package)|dependenc(?:y|ies) (?:is |are |not )?(?:missing|installed)|missing dependenc|install (?:it |them )?with\b",
         "a program was not there",
     ),
     (
-        r"(?:api[ _-]?key|api[ _-]?token|access[ _-]?token|auth[ _-]?token|credentials?|environment variable|env var)\b[^\n]{0,60}\b(?:missing|required|not set|not found|not configured|not provided|undefined|invalid|must be set|could not)|(?:missing|no|invalid|set|provide|configure)\b[^\n]{0,30}\b(?:api[ _-]?key|api[ _-]?token|access[ _-]?token|credentials|environment variable)|\b[a-z0-9]+(?:_[a-z0-9]+)+ (?:environment variable )?(?:is )?(?:not set|must be set|is required)|unauthori[sz]ed|not (?:authenticated|logged in|authori[sz]ed)|authentication (?:required|failed)|please (?:log ?in|authenticate|sign in)|default credentials|invalid_grant",
+        r"(?:api[ _-]?key|api[ _-]?token|access[ _-]?token|auth[ _-]?token|credentials?|environment variable|env var)\b[^\n]{0,60}\b(?:missing|required|not set|not found|not configured|not provided|undefined|invalid|must be set|could not)|(?:missing|no|invalid|set|provide|configure)\b[^\n]{0,30}\b(?:api[ _-]?key|api[ _-]?token|access[ _-]?token|credentials|environment variable)|\b[a-z0-9]+(?:_[a-z0-9]+)+ environment variable (?:is )?(?:not set|must be set|is required)|\b(?:[a-z0-9]+_)+(?:api|auth|credentials|email|endpoint|host|id|key|password|secret|token|uri|url|user|username) (?:is )?(?:not set|must be set|is required)|unauthori[sz]ed|not (?:authenticated|logged in|authori[sz]ed)|authentication (?:required|failed)|please (?:log ?in|authenticate|sign in)|default credentials|invalid_grant",
         "an account or a key was not there",
     ),
     (
@@ -110,6 +146,13 @@ static CRASHES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// How programs fail that read a document which is not as they expect it.
+static READS_AN_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"typeerror|keyerror|indexerror|attributeerror|valueerror|cannot read propert|cannot destructure|is not a function|is not iterable|(?:undefined|null) is not|nonetype|has no attribute|string indices|list ind(?:ex|ices)|validation|zoderror|invalid_type|\bjson\b|unmarshal|deseriali[sz]|decod|missing field|pars(?:e|ing)|not well-formed|unexpected|invalid (?:response|date|time value)|isoformat|could not convert|nil pointer|unwrap\(\)|panicked|expected \w+,? (?:but )?(?:received|got)",
+    )
+});
+
 /// What libraries throw as such an error to refuse a value.
 static REFUSALS_BY_LIBRARIES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -125,6 +168,7 @@ fn pattern(text: &str) -> Regex {
 mod tests {
     use super::*;
     use crate::plan::Intent;
+    use crate::run::Fetched;
     use serde_json::json;
 
     #[test]
@@ -192,6 +236,28 @@ mod tests {
         let missing = "FileNotFoundError: [Errno 2] No such file or directory: 'plotter'";
         assert_eq!(blame_of(missing, &case), Blame::Input);
         assert_eq!(blame_of("boom: the api key is missing", &case), Blame::Nobody);
+    }
+
+    #[test]
+    fn a_failure_to_read_an_answer_is_excused_where_the_sandbox_gave_that_answer() {
+        let case = Case::tool("t", json!({}), Intent::Valid, 1);
+        let step = |fetched: Option<Vec<Fetched>>| Taken {
+            fetched,
+            ..Taken::unanswered("tools/call", std::time::Duration::ZERO)
+        };
+        let asked = || {
+            let (method, host, path) = ("GET".into(), "garden.example".into(), "/plants".into());
+            Some(vec![Fetched { method, host, path }])
+        };
+        for text in ["TypeError: Cannot read properties of undefined (reading 'map')", "KeyError: 'plants'"] {
+            let why = excuse(text, &case, &step(asked())).expect("an answer of ours");
+            assert!(why.contains("garden.example") && why.contains(text), "{why}");
+            assert_eq!(excuse(text, &case, &step(Some(Vec::new()))), None, "{text}");
+            assert_eq!(excuse(text, &case, &step(None)), None, "{text}");
+        }
+        for text in ["division by zero", "maximum recursion depth exceeded", "out of memory"] {
+            assert_eq!(excuse(text, &case, &step(asked())), None, "{text}");
+        }
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Charge {
     pub measure: Option<Box<Measure>>,
     /// Over how many calls it must be seen again, where it is about many.
     pub calls: Option<u32>,
+    /// Which way it shows, where one bug shows in several: the argument, the rule.
+    pub way: String,
     /// The frames of ours that bring it about, where frames do.
     pub frames: Vec<String>,
 }
@@ -31,7 +33,7 @@ pub struct Charge {
 impl Charge {
     pub fn new(check: &'static str, kind: Kind, cause: Cause, message: String) -> Charge {
         let (details, evidence, references) = (String::new(), Vec::new(), Vec::new());
-        let (severity, measure, calls, frames) = (None, None, None, Vec::new());
+        let (severity, measure, calls, way, frames) = (None, None, None, String::new(), Vec::new());
         Charge {
             check,
             concern: Concern::Answers,
@@ -44,6 +46,7 @@ impl Charge {
             severity,
             measure,
             calls,
+            way,
             frames,
         }
     }

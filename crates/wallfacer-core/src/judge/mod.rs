@@ -5,6 +5,7 @@ mod charge;
 mod checks;
 mod context;
 mod disagreement;
+mod history;
 mod observations;
 mod response;
 mod secrets;
@@ -12,12 +13,19 @@ mod upstream;
 mod verdict;
 mod watched;
 
-pub use blame::{Blame, blame, blame_of};
+pub use blame::{Blame, blame, blame_of, excuse, lacks_program, may_be_of_world};
 pub use charge::Charge;
+pub use checks::clients::{
+    DEADLOCK, IN_COMPANY, MISSING, Reply as ClientReply, TURNED_AWAY, is_counter, replies,
+};
 pub use checks::reply::is_complete;
-pub use checks::{Failure, all, ended_as_told, leak, proof, sequence_charge, startup_noise};
+pub use checks::{
+    Failure, about_culprits, all, broken, ended_as_told, health_call, health_case, leak, proof,
+    sequence_charge, spoiled, startup_noise,
+};
 pub use context::{Context, Output, ToolFacts};
 pub use disagreement::{Disagreement, Reply, disagreements, listed_disagreements};
+pub use history::{Act, Anomaly, Done, Operation, Shown, anomalies};
 pub use observations::{left_running, observations};
 pub use response::{response, unanswered};
 pub use secrets::{Given, Owner, Secrets};

@@ -80,6 +80,11 @@ pub fn see(taken: &Taken) -> Seen {
     Seen { answer, faults, took: taken.took }
 }
 
+/// Reads what one request was answered.
+pub fn read_outcome(outcome: &Outcome, method: &str) -> Answer {
+    settle(outcome, method, &mut Faults::default())
+}
+
 fn settle(outcome: &Outcome, method: &str, faults: &mut Faults) -> Answer {
     match outcome {
         Outcome::Reply(incoming) => {

@@ -17,10 +17,18 @@ pub struct Examination {
     pub catalogue: Catalogue,
     /// The times of the measuring requests that were answered, in order.
     pub round_trips: Vec<Duration>,
+    /// What there was no time to look at.
+    pub not_seen: Vec<&'static str>,
     /// What the server said that answers nothing.
     pub strays: Strays,
     /// How the process ended, where it is ours.
     pub ended: Option<Ended>,
     pub machine: Platform,
     pub offers: Offers,
+}
+
+/// What there may be no time for.
+impl Examination {
+    pub const LISTS: &'static str = "all that it lists";
+    pub const SPEED: &'static str = "how fast it answers";
 }

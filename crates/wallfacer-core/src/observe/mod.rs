@@ -5,7 +5,7 @@ mod answer;
 mod effects;
 mod examination;
 
-pub use answer::{Answer, Observation, Seen, observe, see};
+pub use answer::{Answer, Observation, Seen, observe, read_outcome, see};
 pub use effects::{
     BadNoise, Behaviour, Contact, Done, Effects, Executed, Noise, Place, Places, Tokens, Touch, Whose, gather,
 };

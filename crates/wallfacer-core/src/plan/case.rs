@@ -1,6 +1,8 @@
 //! A case is a small script, so that everything replays and minimises alike: a fuzzed call is a script of one
 //! step; a sequence, a malformed frame, a race are scripts too.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -9,6 +11,7 @@ use super::frame::RawFrame;
 use super::injection::Injection;
 use super::measure::Measure;
 use super::payload;
+use super::schedule::Schedule;
 
 /// Steps to take on a fresh or a used server, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,6 +67,8 @@ pub enum Intent {
     Frame(String),
     /// A payload that is to have an effect, in a world where that can be seen.
     Injection(Box<Injection>),
+    /// Calls that are in flight together, each of which is harmless alone.
+    Together,
 }
 
 /// One thing to do.
@@ -77,6 +82,13 @@ pub enum Step {
         #[serde(with = "payload::compacted")]
         params: Map<String, Value>,
     },
+    /// Send a request and go on at once. A row of these is in flight together: the next step of another sort waits until all
+    /// of them are answered.
+    Send {
+        method: String,
+        #[serde(with = "payload::compacted")]
+        params: Map<String, Value>,
+    },
     /// Send the same request so many times, one after another, and take stock of the process on the way.
     Many {
         times: u32,
@@ -84,6 +96,11 @@ pub enum Step {
         #[serde(with = "payload::compacted")]
         params: Map<String, Value>,
     },
+    /// In what must come first: the place of a value of the last answer, which later calls name. Another server gives
+    /// another value, and that is sent to it instead.
+    Keep(Kept),
+    /// Act as several clients, with calls in flight together.
+    Rounds(Box<Schedule>),
     /// Send bytes as they are.
     Raw(RawFrame),
     /// Send the cheapest valid request of the era: whatever came before, it must be answered.
@@ -96,6 +113,19 @@ pub enum Step {
     Signal(i32),
     /// Go on with a fresh server.
     Restart,
+}
+
+/// A value that one call gives and another takes, such as the id of what was created.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The key that it stood under.
+    pub field: String,
+    /// How many values stood under the same key before it.
+    pub nth: usize,
+    /// The argument of later calls that takes it.
+    pub into: String,
+    /// What it was when the case was made; where that argument has it, the value at hand is sent.
+    pub value: Value,
 }
 
 impl Case {
@@ -123,6 +153,38 @@ impl Case {
         }
     }
 
+    /// One script of several: their calls are in flight together.
+    pub fn together<'a>(cases: impl IntoIterator<Item = &'a Case>, seed: u64) -> Case {
+        let steps: Vec<Step> = cases.into_iter().flat_map(|case| case.steps.iter().map(Step::sent)).collect();
+        let (subject, intent) = (subject(&steps), Intent::Together);
+        Case { subject, intent, prelude: Vec::new(), steps, seed, claim: None, measure: None }
+    }
+
+    /// The same calls, one after another.
+    pub fn one_by_one(&self) -> Case {
+        Case { steps: self.steps.iter().map(Step::called).collect(), ..self.clone() }
+    }
+
+    /// About the one tool whose calls are in flight together, or about the server where there are several.
+    pub fn about_what_is_sent(self) -> Case {
+        Case { subject: subject(&self.steps), ..self }
+    }
+
+    /// The most calls that are in flight at the same time.
+    pub fn in_flight(&self) -> usize {
+        self.rows().map(<[Step]>::len).max().unwrap_or_default()
+    }
+
+    /// Whether calls are in flight together, so that what comes of it is a matter of luck.
+    pub fn is_concurrent(&self) -> bool {
+        self.in_flight() > 1
+    }
+
+    /// The steps, those as one that are in flight together.
+    pub fn rows(&self) -> impl Iterator<Item = &[Step]> {
+        rows(&self.steps)
+    }
+
     /// The one call that this case consists of, if it does.
     pub fn single_call(&self) -> Option<(&str, &Map<String, Value>)> {
         match &self.steps[..] {
@@ -133,7 +195,7 @@ impl Case {
 
     /// The tools that it calls, one after another, also those that come first.
     pub fn called_tools(&self) -> impl Iterator<Item = &str> {
-        self.prelude.iter().chain(&self.steps).filter_map(Step::tool)
+        self.prelude.iter().chain(&self.steps).flat_map(Step::tools)
     }
 
     /// The one tool that this case is about, also where what it does is a matter of the whole server.
@@ -143,6 +205,14 @@ impl Case {
         self.subject.tool().or(only)
     }
 
+    /// What several clients do, where that is what this case consists of.
+    pub fn schedule(&self) -> Option<&Schedule> {
+        match &self.steps[..] {
+            [Step::Rounds(schedule)] => Some(schedule),
+            _ => None,
+        }
+    }
+
     /// The arguments of the one tool call that this case consists of.
     pub fn arguments(&self) -> Option<&Value> {
         let (method, params) = self.single_call()?;
@@ -150,14 +220,60 @@ impl Case {
     }
 }
 
+/// Steps, those as one that are in flight together.
+pub fn rows(steps: &[Step]) -> impl Iterator<Item = &[Step]> {
+    let is_sent = |step: &Step| matches!(step, Step::Send { .. });
+    steps.chunk_by(move |one, next| is_sent(one) && is_sent(next))
+}
+
+/// What calls in flight together are about: the one tool that they call, or the server.
+fn subject(steps: &[Step]) -> Subject {
+    let sent = || steps.iter().filter(|step| matches!(step, Step::Send { .. }));
+    let first = sent().next().and_then(Step::tool);
+    match first.filter(|first| sent().all(|step| step.tool() == Some(first))) {
+        Some(tool) => Subject::Tool(tool.to_owned()),
+        None => Subject::Server,
+    }
+}
+
 impl Step {
+    /// The request that it sends, if it is one.
+    pub fn request(&self) -> Option<(&str, &Map<String, Value>)> {
+        match self {
+            Step::Call { method, params }
+            | Step::Send { method, params }
+            | Step::Many { method, params, .. } => Some((method, params)),
+            _ => None,
+        }
+    }
+
     /// The tool that it calls, if it calls one.
     pub fn tool(&self) -> Option<&str> {
+        let (method, params) = self.request()?;
+        params.get("name").filter(|_| method == "tools/call")?.as_str()
+    }
+
+    /// The same, without waiting for the answer.
+    pub fn sent(&self) -> Step {
+        match self.clone() {
+            Step::Call { method, params } => Step::Send { method, params },
+            other => other,
+        }
+    }
+
+    /// The same, and its answer is waited for.
+    pub fn called(&self) -> Step {
+        match self.clone() {
+            Step::Send { method, params } => Step::Call { method, params },
+            other => other,
+        }
+    }
+
+    /// The tools that it calls.
+    pub fn tools(&self) -> Vec<&str> {
         match self {
-            Step::Call { method, params } | Step::Many { method, params, .. } if method == "tools/call" => {
-                params.get("name")?.as_str()
-            }
-            _ => None,
+            Step::Rounds(schedule) => schedule.asks().filter_map(|ask| ask.tool_name()).collect(),
+            step => step.tool().into_iter().collect(),
         }
     }
 }
@@ -202,13 +318,22 @@ impl Intent {
         }
     }
 
+    /// What leads out of a directory counts from now on, because the server said that it keeps to it.
+    pub fn declare(&mut self, stated: &Path) {
+        if let Intent::Injection(injection) = self {
+            injection.declare(stated);
+        }
+    }
+
     /// Whether the arguments keep to the declared schema; none where there is no telling.
     pub fn is_valid(&self) -> Option<bool> {
         match self {
             Intent::Example | Intent::Valid | Intent::Boundary(_) => Some(true),
             Intent::Invalid { .. } => Some(false),
             Intent::Adversarial { valid, .. } => Some(*valid),
-            Intent::Stored | Intent::Rule | Intent::Frame(_) | Intent::Injection(_) => None,
+            Intent::Stored | Intent::Rule | Intent::Frame(_) | Intent::Injection(_) | Intent::Together => {
+                None
+            }
         }
     }
 }
@@ -224,9 +349,21 @@ mod tests {
         case.steps.push(Step::Raw(RawFrame::new(b"\xff{".to_vec(), None)));
         let (method, params) = ("ping".to_owned(), Map::new());
         case.steps.push(Step::Many { times: 400, method, params });
+        case.steps.push(Step::Send { method: "ping".to_owned(), params: Map::new() });
         case.steps.extend([Step::Probe, Step::Signal(15), Step::Restart, Step::CloseInput]);
         let text = serde_json::to_string(&case).unwrap();
         assert!(text.len() < 1_000, "{} bytes", text.len());
         assert_eq!(serde_json::from_str::<Case>(&text).unwrap(), case);
+    }
+
+    #[test]
+    fn calls_in_flight_together_are_one_row_and_about_their_one_tool() {
+        let call = |tool: &str| Case::tool(tool, json!({}), Intent::Valid, 7);
+        let mut case = Case::together([&call("add"), &call("add")], 7);
+        assert_eq!((case.in_flight(), &case.subject), (2, &Subject::Tool("add".to_owned())));
+        case.steps.insert(1, Step::Probe);
+        assert_eq!((case.in_flight(), case.rows().count()), (1, 3));
+        assert_eq!(Case::together([&call("add"), &call("take")], 7).subject, Subject::Server);
+        assert!(!Case::together([&call("add"), &call("add")], 7).one_by_one().is_concurrent());
     }
 }

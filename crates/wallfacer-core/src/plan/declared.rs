@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::guard::words;
 use crate::catalogue::Tool;
+use wallfacer_text::lexicon::words;
 
 /// What a tool says of its effects, and in which words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,46 +1,9 @@
 //! Decides whether a tool may be called where its effects could leave the sandbox.
 
+use wallfacer_text::lexicon::{Action, does};
+
 use crate::catalogue::Tool;
 use crate::target::Destructive;
-
-/// Verbs that take something away, send it off, or run what they are given, wherever they stand in a name.
-const VERBS: [&str; 30] = [
-    "delete",
-    "remove",
-    "drop",
-    "destroy",
-    "erase",
-    "wipe",
-    "purge",
-    "truncate",
-    "clear",
-    "reset",
-    "kill",
-    "terminate",
-    "shutdown",
-    "reboot",
-    "uninstall",
-    "revoke",
-    "overwrite",
-    "write",
-    "send",
-    "publish",
-    "pay",
-    "refund",
-    "buy",
-    "purchase",
-    "deploy",
-    "push",
-    "exec",
-    "execute",
-    "run",
-    "eval",
-];
-/// Verbs that are as often nouns: they count where a name begins with them.
-const LEADING: [&str; 18] = [
-    "post", "email", "mail", "message", "notify", "order", "charge", "transfer", "release", "merge",
-    "cancel", "stop", "restart", "move", "rename", "replace", "edit", "update",
-];
 
 /// Why a tool is held back; none where it may be called.
 pub fn held_back(tool: &Tool, wishes: &Destructive) -> Option<String> {
@@ -57,34 +20,13 @@ pub fn held_back(tool: &Tool, wishes: &Destructive) -> Option<String> {
         return Some("it says that it is destructive".to_owned());
     }
     // What a tool calls itself outweighs a hint that it only reads.
-    let words = words(&tool.name);
-    let leading = LEADING.iter().find(|verb| words.first().is_some_and(|word| word == *verb));
-    let verb = VERBS.iter().find(|verb| words.iter().any(|word| word == *verb)).or(leading)?;
+    let verb = does(&tool.name, Action::Destroys).or_else(|| does(&tool.name, Action::DestroysInFront))?;
     Some(format!("its name says `{verb}`"))
 }
 
-/// The words of a name, whether it is written `snake_case`, `kebab-case` or `camelCase`.
-pub fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = vec![String::new()];
-    let letters: Vec<char> = name.chars().collect();
-    for (index, letter) in letters.iter().enumerate() {
-        let previous = index.checked_sub(1).map(|before| letters[before]);
-        let next = letters.get(index + 1);
-        let starts_word = letter.is_uppercase()
-            && (previous.is_some_and(|before| before.is_lowercase() || before.is_numeric())
-                || previous.is_some_and(char::is_uppercase)
-                    && next.is_some_and(|after| after.is_lowercase()));
-        if !letter.is_alphanumeric() || starts_word {
-            words.push(String::new());
-        }
-        if letter.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(letter.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
+/// Whether the name of a tool says that it takes away what others have stored.
+pub fn takes_away(name: &str) -> bool {
+    does(name, Action::Removes).is_some()
 }
 
 #[cfg(test)]

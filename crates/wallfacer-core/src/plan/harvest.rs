@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::lesson::Lesson;
 
@@ -15,6 +15,8 @@ const MAX_NODES: usize = 2_000;
 const MAX_VALUE: usize = 200;
 /// Lines of a text that are looked at.
 const MAX_LINES: usize = 400;
+/// Letters that may come before a JSON document in a text.
+const MAX_LEAD: usize = 200;
 /// Words of one line that are looked at.
 const MAX_WORDS: usize = 16;
 
@@ -24,15 +26,31 @@ pub fn harvest(result: &Value) -> Vec<Lesson> {
     if let Some(structured) = result.get("structuredContent") {
         gather(structured, &mut lessons);
     }
+    // What a server proposes for an argument.
+    if let Some(proposed) = result.get("completion").and_then(|completion| completion.get("values")) {
+        gather(&json!({ "values": proposed }), &mut lessons);
+    }
     for block in result.get("content").and_then(Value::as_array).into_iter().flatten() {
         let Some(text) = block.get("text").and_then(Value::as_str) else { continue };
-        // Many servers put their JSON into text.
-        match serde_json::from_str(text) {
-            Ok(value @ (Value::Object(_) | Value::Array(_))) => gather(&value, &mut lessons),
-            _ => glean(text, &mut lessons),
+        // Many servers put their JSON into text, some behind a sentence.
+        match embedded(text) {
+            Some(value) => gather(&value, &mut lessons),
+            None => glean(text, &mut lessons),
         }
     }
     lessons
+}
+
+/// A JSON document in a text, alone or behind a few words.
+fn embedded(text: &str) -> Option<Value> {
+    let start = text.find(['{', '[']).filter(|start| *start <= MAX_LEAD)?;
+    let value = serde_json::Deserializer::from_str(&text[start..]).into_iter().next()?.ok()?;
+    let holds_something = match &value {
+        Value::Object(members) => !members.is_empty(),
+        Value::Array(items) => items.iter().any(|item| item.is_object() || item.is_string()),
+        _ => false,
+    };
+    holds_something.then_some(value)
 }
 
 fn gather(root: &Value, lessons: &mut Vec<Lesson>) {
@@ -44,7 +62,7 @@ fn gather(root: &Value, lessons: &mut Vec<Lesson>) {
                 open.extend(members.iter().rev().map(|(key, value)| (key.as_str(), value)))
             }
             Value::Array(items) => open.extend(items.iter().take(16).rev().map(|item| (key, item))),
-            Value::String(text) if !text.is_empty() && text.len() <= MAX_VALUE && !key.is_empty() => {
+            Value::String(text) if !text.is_empty() && text.len() <= MAX_VALUE => {
                 keep(key, value.clone(), lessons);
             }
             Value::Number(_) if !key.is_empty() => keep(key, value.clone(), lessons),
@@ -56,12 +74,39 @@ fn gather(root: &Value, lessons: &mut Vec<Lesson>) {
 /// What a text for people gives away: `key: value`, lists of names, files and ids.
 fn glean(text: &str, lessons: &mut Vec<Lesson>) {
     static PAIR: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^\W*([A-Za-z][\w -]{0,40}):\s+(\S.{0,199})$").expect("a fixed pattern")
+        Regex::new(r"^\W*([A-Za-z][\w -]{0,40}):[*_]{0,2}\s+(\S.{0,199})$").expect("a fixed pattern")
     });
+    /// "Created note with ID: n-7", "session_id=ab12", "Project proj-1 created".
+    static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+        let key = r"((?:[A-Za-z]+[ _-]?)?(?:id|ID|Id|uuid|UUID|key|handle|token|name|number))";
+        Regex::new(&format!(r#"\b{key}(?:\s+is)?\s*[:=#]?[*_]{{0,2}}\s+?["'`(\[]*([\w][\w./:-]{{0,79}})"#))
+            .expect("a fixed pattern")
+    });
+    static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"\b([A-Za-z]\w{0,40})\s*[=:]\s*["'`]?([\w][\w./-]{0,79})"#).expect("a fixed pattern")
+    });
+    static QUOTED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"[`'"]([^`'"\s]{1,80})[`'"]"#).expect("a fixed pattern"));
+    let mut header: Vec<String> = Vec::new();
     for line in text.lines().take(MAX_LINES) {
         let line = line.trim_end();
+        if line.trim_start().starts_with('|') {
+            row(line, &mut header, lessons);
+            continue;
+        }
+        header.clear();
         if let Some(pair) = PAIR.captures(line) {
-            keep(&pair[1].to_lowercase(), Value::from(&pair[2]), lessons);
+            let value = pair[2].trim_matches(|letter: char| matches!(letter, '`' | '"' | '\'' | '*'));
+            keep(&pair[1].to_lowercase(), scalar(value), lessons);
+        }
+        let named =
+            NAMED.captures_iter(line).filter(|found| found[2].chars().any(|letter| letter.is_ascii_digit()));
+        for found in named.chain(ASSIGNED.captures_iter(line)).take(MAX_WORDS) {
+            let value = found[2].trim_end_matches(['.', ':', ',']);
+            keep(&found[1].to_lowercase(), scalar(value), lessons);
+        }
+        for found in QUOTED.captures_iter(line).take(MAX_WORDS) {
+            keep("", Value::from(&found[1]), lessons);
         }
         let words: Vec<&str> = line.split_whitespace().take(MAX_WORDS).map(bare).collect();
         // A line of one word, behind a bullet or not, is an entry of a list.
@@ -79,6 +124,27 @@ fn glean(text: &str, lessons: &mut Vec<Lesson>) {
             }
         }
     }
+}
+
+/// A row of a Markdown table: the first names the columns.
+fn row(line: &str, header: &mut Vec<String>, lessons: &mut Vec<Lesson>) {
+    let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).take(MAX_WORDS).collect();
+    if header.is_empty() {
+        *header = cells.iter().map(|cell| cell.to_lowercase()).collect();
+        return;
+    }
+    let is_rule = cells.iter().all(|cell| cell.chars().all(|letter| matches!(letter, '-' | ':' | ' ')));
+    for (name, cell) in header.iter().zip(&cells).filter(|_| !is_rule) {
+        let cell = cell.trim_matches(|letter: char| matches!(letter, '`' | '*'));
+        if !cell.is_empty() && cell.len() <= MAX_VALUE {
+            keep(name, scalar(cell), lessons);
+        }
+    }
+}
+
+/// A number where it is one.
+fn scalar(text: &str) -> Value {
+    text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from)
 }
 
 fn bare(word: &str) -> &str {
@@ -115,7 +181,6 @@ fn keep(field: &str, value: Value, lessons: &mut Vec<Lesson>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn results_give_their_values_under_their_keys() {

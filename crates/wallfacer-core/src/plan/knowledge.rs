@@ -1,14 +1,15 @@
 //! Remembers what replies taught about a tool's arguments, and offers the values that are worth trying.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::{Map, Value};
-use wallfacer_schema::{Pool, pointer};
+use wallfacer_schema::{Pool, pointer, samples};
+use wallfacer_text::lexicon::FieldKind;
 
-use super::guard::words;
-use super::lesson::Lesson;
+use super::described::described;
+use super::example;
+use super::field::{Field, fields};
+use super::lesson::{Lesson, as_type_of};
 use super::refusal::Refusal;
 use crate::catalogue::Tool;
 
@@ -18,10 +19,12 @@ const MAX_VALUES: usize = 32;
 const MAX_BYTES: usize = 2_000;
 /// Values of results that are kept for other tools; a server can return new ones for ever.
 const MAX_RETURNED: usize = 1_000;
-/// The part of a description that is read.
-const MAX_DESCRIPTION: usize = 2_000;
+/// Arguments that refusals asked for.
+const MAX_WANTED: usize = 16;
+/// Parts of refused arguments that are looked at.
+const MAX_NODES: usize = 500;
 
-/// Values by the name of a field.
+/// Values by the place of a field.
 type Values = BTreeMap<String, Vec<Value>>;
 
 /// What is known of the arguments of one tool.
@@ -30,9 +33,15 @@ pub struct Knowledge {
     fields: Vec<Field>,
     /// Calls of this tool succeeded with them.
     proven: Values,
-    /// Somebody named them: a description, a refusal.
-    hinted: Values,
+    /// They are there: files and directories that were found or planted.
+    there: Values,
+    /// A refusal named them.
+    told: Values,
+    /// A description named them.
+    described: Values,
     refused: Values,
+    /// Arguments that refusals asked for.
+    wanted: BTreeSet<String>,
 }
 
 /// What is known of all tools alike.
@@ -44,66 +53,82 @@ pub struct Common {
     returned: Vec<Lesson>,
 }
 
-/// An argument at the top of a tool's schema.
-#[derive(Debug, Clone)]
-struct Field {
-    name: String,
-    /// Whether it takes a text, or several.
-    is_text: bool,
-    /// The words that tell what it is: those of its name, of its description, of the tool's description.
-    words: [BTreeSet<String>; 3],
-}
-
 impl Knowledge {
     /// What the tool says itself: examples that stand in the descriptions of its arguments.
     pub fn of(tool: &Tool) -> Knowledge {
-        let properties = tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-        let about: String =
-            tool.description.iter().flat_map(|text| text.chars()).take(MAX_DESCRIPTION).collect();
-        let about = stems(&about);
-        let mut hinted = Values::new();
-        let mut fields = Vec::new();
-        for (name, schema) in properties {
-            let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-            let description: String = description.chars().take(MAX_DESCRIPTION).collect();
-            let kind = |schema: &Value| schema.get("type").and_then(Value::as_str).map(str::to_owned);
-            let item = schema.get("items").and_then(kind);
-            let is_text = [kind(schema), item].into_iter().flatten().any(|kind| kind == "string");
-            literals(&description).into_iter().for_each(|literal| add(&mut hinted, name, literal.into()));
-            let words = [stems(name), stems(&description), about.clone()];
-            fields.push(Field { name: name.clone(), is_text, words });
+        let about = tool.description.as_deref().unwrap_or_default();
+        let fields = fields(&described(tool), &tool.name, about);
+        let mut described = Values::new();
+        for field in &fields {
+            let named = example::examples(&field.description).into_iter();
+            named.for_each(|value| add(&mut described, &field.path, value));
         }
-        Knowledge { fields, proven: Values::new(), hinted, refused: Values::new() }
+        Knowledge {
+            fields,
+            proven: Values::new(),
+            there: Values::new(),
+            told: Values::new(),
+            described,
+            refused: Values::new(),
+            wanted: BTreeSet::new(),
+        }
+    }
+
+    /// All arguments, also those within others.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
     }
 
     /// The names of the arguments.
     pub fn names(&self) -> Vec<String> {
-        self.fields.iter().map(|field| field.name.clone()).collect()
+        let mut names: Vec<String> = self.fields.iter().map(|field| field.name.clone()).collect();
+        names.dedup();
+        names
+    }
+
+    /// Arguments that refusals asked for.
+    pub fn wanted(&self) -> &BTreeSet<String> {
+        &self.wanted
+    }
+
+    /// These are there, for each argument.
+    pub fn know(&mut self, there: impl Fn(&Field) -> Vec<Value>) {
+        for field in &self.fields {
+            there(field).into_iter().for_each(|value| add(&mut self.there, &field.path, value));
+        }
     }
 
     /// A call succeeded with these.
     pub fn prove(&mut self, arguments: &Map<String, Value>) {
-        arguments.iter().for_each(|(name, value)| add(&mut self.proven, name, value.clone()));
+        for (name, value) in arguments {
+            add(&mut self.proven, &pointer::join("", name), value.clone());
+        }
     }
 
     /// A call with these was refused.
     pub fn refuse(&mut self, sent: &Map<String, Value>, refusal: Refusal) {
-        for (name, value) in sent.iter().filter(|(name, _)| refusal.blamed.contains(*name)) {
-            let items = value.as_array().into_iter().flatten().chain([value]);
-            items.for_each(|refused| add(&mut self.refused, name, refused.clone()));
-        }
-        for Lesson { field, value } in refusal.lessons {
-            match field.is_empty() {
-                // No field is named: whichever takes the value by its schema may have been meant.
-                true => sent.keys().for_each(|name| add(&mut self.hinted, name, value.clone())),
-                false => add(&mut self.hinted, &field, value),
+        for (path, name, value) in parts(sent) {
+            if refusal.blamed.contains(&name) && !self.proven.contains_key(&path) {
+                add(&mut self.refused, &path, value.clone());
             }
         }
+        for Lesson { field, value } in refusal.lessons {
+            let meant = self.fields.iter().filter(|known| match field.is_empty() {
+                // No field is named: whichever takes the value by its schema may have been meant.
+                true => sent.contains_key(&known.name),
+                false => known.name == field,
+            });
+            let meant: Vec<String> = meant.map(|known| known.path.clone()).collect();
+            meant.iter().for_each(|path| add(&mut self.told, path, value.clone()));
+        }
+        let room = MAX_WANTED.saturating_sub(self.wanted.len());
+        let top = |name: &String| self.fields.iter().any(|field| field.name == *name && field.is_at_top());
+        self.wanted.extend(refusal.wanted.into_iter().filter(top).take(room));
     }
 
     /// What is most likely to be taken: for each argument what it was taken with; else what somebody named.
     pub fn sure(&self, common: &Common) -> Pool {
-        self.pool(common, |field| match self.proven.get(&field.name) {
+        self.pool(common, |field| match self.proven.get(&field.path) {
             Some(proven) => proven.clone(),
             None => self.named(field, common),
         })
@@ -112,7 +137,7 @@ impl Knowledge {
     /// All that may be taken.
     pub fn wide(&self, common: &Common) -> Pool {
         self.pool(common, |field| {
-            let proven = self.proven.get(&field.name).into_iter().flatten().cloned();
+            let proven = self.proven.get(&field.path).into_iter().flatten().cloned();
             let returned = common.returned.iter().filter(|lesson| lesson.field == field.name);
             proven
                 .chain(self.named(field, common))
@@ -121,22 +146,29 @@ impl Knowledge {
         })
     }
 
-    /// As sure, but where nothing was taken yet, texts are what calls returned, those first whose names fit: an id need
-    /// not have the same name here. Each turn begins with another.
+    /// As sure, but where nothing was taken yet, values are also what calls returned, those first whose names fit (an id
+    /// need not have the same name here), and what is usual for such a field. Each turn begins with another.
     pub fn guess(&self, common: &Common, turn: usize) -> Pool {
         self.pool(common, |field| {
-            if let Some(proven) = self.proven.get(&field.name) {
+            if let Some(proven) = self.proven.get(&field.path) {
                 return proven.clone();
             }
             let mut guesses = self.named(field, common);
-            if field.is_text && !common.proven.contains_key(&field.name) {
-                let texts = common.returned.iter().filter(|lesson| lesson.value.is_string());
-                let mut texts: Vec<(usize, &Lesson)> =
-                    texts.map(|lesson| (field.distance(lesson), lesson)).collect();
-                texts.sort_by_key(|(distance, _)| *distance);
-                let texts = texts.into_iter().map(|(_, lesson)| lesson.value.clone());
-                guesses.extend(texts.filter(|value| !self.is_refused(&field.name, value)));
+            let mut offer = |value: Value| {
+                if !guesses.contains(&value) && !self.is_refused(&field.path, &value) {
+                    guesses.push(value);
+                }
+            };
+            let kind = FieldKind::of(&field.name, &field.description);
+            let usual = kind.map(samples::strings).unwrap_or_default().iter().map(|text| Value::from(*text));
+            let returned = self.returned(field, common);
+            let (fitting, other): (Vec<_>, Vec<_>) =
+                returned.into_iter().partition(|(distance, _)| *distance < 2);
+            fitting.into_iter().for_each(|(_, value)| offer(value));
+            if field.is_text {
+                usual.for_each(&mut offer);
             }
+            other.into_iter().for_each(|(_, value)| offer(value));
             guesses.truncate(MAX_VALUES);
             if !guesses.is_empty() {
                 let turn = turn % guesses.len();
@@ -146,33 +178,73 @@ impl Knowledge {
         })
     }
 
-    /// What somebody named for an argument, and was not refused.
-    fn named(&self, field: &Field, common: &Common) -> Vec<Value> {
-        let lists = [common.proven.get(&field.name), self.hinted.get(&field.name)];
-        let named = lists.into_iter().flatten().flatten();
-        named.filter(|value| !self.is_refused(&field.name, value)).cloned().collect()
+    /// What calls returned that this argument may take, each with how far its name is from what is wanted.
+    fn returned(&self, field: &Field, common: &Common) -> Vec<(usize, Value)> {
+        if common.proven.contains_key(&field.name) {
+            return Vec::new();
+        }
+        let mut found: Vec<(usize, Value)> = Vec::new();
+        // What was taken under a name that is nearly the same.
+        let near = common.proven.iter().filter(|(name, _)| field.distance(name) == 0);
+        for value in near.flat_map(|(_, values)| values).filter_map(|value| field.takes(value)) {
+            found.push((1, value));
+        }
+        for lesson in &common.returned {
+            let distance = field.distance(&lesson.field);
+            if let Some(value) = field.takes(&lesson.value)
+                && (field.is_text && lesson.value.is_string() || distance < 2)
+            {
+                found.push((distance, value));
+            }
+        }
+        found.sort_by_key(|(distance, _)| *distance);
+        found
     }
 
-    fn is_refused(&self, name: &str, value: &Value) -> bool {
-        self.refused.get(name).is_some_and(|refused| refused.contains(value))
+    /// What somebody named for an argument, and was not refused.
+    fn named(&self, field: &Field, common: &Common) -> Vec<Value> {
+        let lists = [
+            self.there.get(&field.path),
+            self.told.get(&field.path),
+            self.described.get(&field.path),
+            common.proven.get(&field.name),
+        ];
+        let named = lists.into_iter().flatten().flatten();
+        let mut kept: Vec<Value> = Vec::new();
+        for value in named.filter(|value| !self.is_refused(&field.path, value)) {
+            if !kept.contains(value) {
+                kept.push(value.clone());
+            }
+        }
+        kept
+    }
+
+    fn is_refused(&self, path: &str, value: &Value) -> bool {
+        self.refused.get(path).is_some_and(|refused| refused.contains(value))
     }
 
     fn pool(&self, common: &Common, values: impl Fn(&Field) -> Vec<Value>) -> Pool {
         let mut pool = Pool::new();
         for field in &self.fields {
-            let path = pointer::join("", &field.name);
             for value in values(field) {
                 // Of a list it may be an item.
-                pool.add_for_path(&format!("{path}/*"), value.clone());
-                pool.add_for_path(&path, value);
+                let item = format!("{}/*", field.path);
+                if value.is_number() {
+                    pool.add_for_path(&item, as_type_of(&value, &Value::from("")));
+                }
+                pool.add_for_path(&item, value.clone());
+                pool.add_for_path(&field.path, value.clone());
+                if field.is_text && !value.is_string() {
+                    pool.add_for_path(&field.path, as_type_of(&value, &Value::from("")));
+                }
             }
         }
-        // Further down, a name is all there is to go by.
-        let at_top = |name: &str| self.fields.iter().any(|field| field.name == name);
-        for (name, values) in common.proven.iter().filter(|(name, _)| !at_top(name)) {
+        // Where the schema names nothing, a name is all there is to go by.
+        let known = |name: &str| self.fields.iter().any(|field| field.name == name);
+        for (name, values) in common.proven.iter().filter(|(name, _)| !known(name)) {
             values.iter().for_each(|value| pool.add_for_name(name, value.clone()));
         }
-        for Lesson { field, value } in common.returned.iter().filter(|lesson| !at_top(&lesson.field)) {
+        for Lesson { field, value } in common.returned.iter().filter(|lesson| !known(&lesson.field)) {
             pool.add_for_name(field, value.clone());
         }
         pool
@@ -205,40 +277,35 @@ impl Common {
     }
 }
 
-impl Field {
-    /// How far what a value was returned as is from what is wanted here.
-    fn distance(&self, lesson: &Lesson) -> usize {
-        let stems = stems(&lesson.field);
-        let fits = |words: &BTreeSet<String>| !stems.is_disjoint(words);
-        self.words.iter().position(fits).unwrap_or(self.words.len())
+/// All parts of some arguments, with the place and the nearest name of each.
+fn parts(sent: &Map<String, Value>) -> Vec<(String, String, &Value)> {
+    let mut open: Vec<(String, String, &Value)> =
+        sent.iter().map(|(name, value)| (pointer::join("", name), name.clone(), value)).collect();
+    let mut found = Vec::new();
+    for _ in 0..MAX_NODES {
+        let Some((path, name, value)) = open.pop() else { break };
+        match value {
+            Value::Object(members) => open
+                .extend(members.iter().map(|(key, value)| (pointer::join(&path, key), key.clone(), value))),
+            // What is refused of a list may be one of its items.
+            Value::Array(items) => {
+                open.extend(items.iter().map(|item| (path.clone(), name.clone(), item)));
+            }
+            _ => {}
+        }
+        found.push((path, name, value));
     }
+    found
 }
 
-fn add(values: &mut Values, name: &str, value: Value) {
+fn add(values: &mut Values, place: &str, value: Value) {
     if serde_json::to_vec(&value).is_ok_and(|text| text.len() > MAX_BYTES) {
         return;
     }
-    let values = values.entry(name.to_owned()).or_default();
+    let values = values.entry(place.to_owned()).or_default();
     if values.len() < MAX_VALUES && !values.contains(&value) {
         values.push(value);
     }
-}
-
-/// Words of a text, one and many alike.
-fn stems(text: &str) -> BTreeSet<String> {
-    let stem = |word: String| word.strip_suffix('s').map(str::to_owned).unwrap_or(word);
-    words(text).into_iter().map(stem).filter(|stem| stem.len() > 2).collect()
-}
-
-/// What stands in quotes, or behind "e.g.".
-fn literals(description: &str) -> Vec<String> {
-    static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
-        let quoted = r#"[`'"‘“]([\w][\w ./:+-]{0,39})[`'"’”]"#;
-        let example = r#"(?i)\be\.g\.,? ([\w][\w./:+-]{0,39})"#;
-        Regex::new(&format!("{quoted}|{example}")).expect("a fixed pattern")
-    });
-    let found = LITERAL.captures_iter(description).take(MAX_VALUES);
-    found.filter_map(|found| found.get(1).or(found.get(2))).map(|text| text.as_str().to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -283,7 +350,7 @@ mod tests {
     fn what_was_refused_is_not_named_again() {
         let mut knowledge = knowledge();
         let blamed = BTreeSet::from(["scope".to_owned()]);
-        knowledge.refuse(&object(json!({ "scope": "near" })), Refusal { blamed, lessons: Vec::new() });
+        knowledge.refuse(&object(json!({ "scope": "near" })), Refusal { blamed, ..Refusal::default() });
         assert_eq!(simplest(&knowledge.sure(&Common::default()))["scope"], "far");
     }
 
@@ -309,7 +376,7 @@ mod tests {
         let mut knowledge = knowledge();
         (0..1_000).for_each(|number| knowledge.prove(&object(json!({ "target": format!("{number}") }))));
         knowledge.prove(&object(json!({ "scope": "x".repeat(MAX_BYTES) })));
-        assert_eq!(knowledge.proven["target"].len(), MAX_VALUES);
-        assert!(!knowledge.proven.contains_key("scope"));
+        assert_eq!(knowledge.proven["/target"].len(), MAX_VALUES);
+        assert!(!knowledge.proven.contains_key("/scope"));
     }
 }

@@ -15,6 +15,17 @@ pub struct Lesson {
     pub value: Value,
 }
 
+/// The value as an argument of this type takes it: ids are numbers here and texts there.
+pub fn as_type_of(value: &Value, other: &Value) -> Value {
+    match (value, other) {
+        (Value::Number(number), Value::String(_)) => Value::from(number.to_string()),
+        (Value::String(text), Value::Number(_)) => {
+            text.parse::<i64>().map_or_else(|_| value.clone(), Value::from)
+        }
+        _ => value.clone(),
+    }
+}
+
 /// What the answer to one call teaches.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Teaching {

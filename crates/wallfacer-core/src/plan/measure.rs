@@ -15,6 +15,8 @@ pub enum Measure {
     },
     /// The output schema that was declared when that was written down; none where there was none.
     Declared { schema: Option<Value> },
+    /// The call that it begins with must work as well at the end.
+    Health,
     /// What another server says to the same, but for these paths, in the versions that were spoken.
     Other { here: String, there: String, ignore: Vec<String> },
 }

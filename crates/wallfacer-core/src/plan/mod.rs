@@ -3,7 +3,11 @@
 mod case;
 mod claim;
 mod declared;
+mod described;
+mod example;
 mod extent;
+mod failure;
+mod field;
 mod foothold;
 mod frame;
 mod guard;
@@ -18,25 +22,28 @@ mod offers;
 mod payload;
 mod planner;
 mod prelude;
+mod producer;
 mod protocol;
 mod refusal;
 mod rule;
+mod schedule;
 mod tool_plan;
 
-pub use case::{Case, Intent, Step, Subject};
+pub use case::{Case, Intent, Kept, Step, Subject, rows};
 pub use claim::{Claim, Law};
 pub use declared::{Closed, Declared};
 pub use extent::{DEEP, LARGE, depth, is_extreme, params_size};
-pub use foothold::footholds;
+pub use failure::failure_in_words;
+pub use foothold::Footholds;
 pub use frame::RawFrame;
-pub use guard::{held_back, words};
+pub use guard::{held_back, takes_away};
 pub use harvest::harvest;
 pub use injection::{
-    Aim, Escape, Ground, Injection, Job, Known, Landmarks, Met, Purpose, Ranked, demanded, injection_cases,
-    is_about_files, places,
+    Aim, Escape, Ground, Injection, Job, Known, Landmarks, Met, Purpose, Rank, Ranked, demanded, function,
+    guesses, injection_cases, is_about_files, offer_injections, places, taken_away, unrestricted, vary,
 };
 pub use input::Input;
-pub use lesson::{Lesson, Teaching, said};
+pub use lesson::{Lesson, Teaching, as_type_of, said};
 pub use measure::{Carrier, Measure};
 pub use offers::offer_cases;
 pub use payload::{compact, expand};
@@ -46,3 +53,5 @@ pub use protocol::protocol_cases;
 pub use rule::{
     NotMade, RulePlan, common_arguments, put_over, rule_cases, sequence_case, static_case, with_arguments,
 };
+pub use schedule::{Ask, Part, Question, Schedule, mark, replace};
+pub use wallfacer_text::lexicon::words;

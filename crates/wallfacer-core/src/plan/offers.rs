@@ -3,11 +3,19 @@
 
 use serde_json::{Map, Value, json};
 
-use super::case::{Case, Intent, Step, Subject};
-use crate::catalogue::{Catalogue, Prompt, Template};
+use wallfacer_schema::samples;
+use wallfacer_text::lexicon::FieldKind;
+
+use super::case::{Case, Intent, Kept, Step, Subject};
+use super::example;
+use crate::catalogue::{Catalogue, Prompt, PromptArgument, Template};
 
 /// Entries of each list that are tried; a server that lists thousands has one piece of code for all of them.
 const MAX_ENTRIES: usize = 24;
+/// Arguments of one prompt that the server is asked for.
+const MAX_COMPLETED: usize = 4;
+/// What stands in an address where a completion goes.
+const PLACE_HOLDER: &str = "wallfacer-example";
 /// Longer than any address or argument that is meant.
 const LONG: usize = 64 << 10;
 
@@ -33,6 +41,8 @@ pub fn offer_cases(catalogue: &Catalogue, completes: bool, max_bytes: usize, see
     let prompts = catalogue.prompts.entries.iter().take(MAX_ENTRIES);
     cases.extend(prompts.clone().flat_map(|prompt| maker.prompt(prompt)));
     if completes {
+        cases.extend(prompts.clone().filter_map(|prompt| maker.completed_prompt(prompt)));
+        cases.extend(templates.clone().filter_map(|template| maker.completed_template(template)));
         cases.extend(prompts.flat_map(|prompt| maker.completion_of_prompt(prompt)));
         cases.extend(templates.flat_map(|template| maker.completion_of_template(template)));
     }
@@ -99,8 +109,7 @@ impl Maker {
             let params = json!({ "name": prompt.name, "arguments": arguments });
             self.case(Subject::Prompt(prompt.name.clone()), intent, "prompts/get", params)
         };
-        let all: Map<String, Value> =
-            prompt.arguments.iter().map(|argument| (argument.name.clone(), json!("example"))).collect();
+        let all = likely(prompt);
         let mut cases = vec![get(Intent::Example, all.clone())];
         for argument in prompt.arguments.iter().take(MAX_ENTRIES) {
             let with = |value: Option<Value>| {
@@ -124,6 +133,38 @@ impl Maker {
         unknown.insert("wallfacer_unknown".to_owned(), json!("x"));
         cases.push(get(hostile_intent("arguments", "an unknown one"), unknown));
         cases
+    }
+
+    /// The prompt with what the server itself proposes for its arguments.
+    fn completed_prompt(&self, prompt: &Prompt) -> Option<Case> {
+        let arguments = likely(prompt);
+        let reference = json!({ "type": "ref/prompt", "name": prompt.name });
+        let kept = arguments
+            .iter()
+            .take(MAX_COMPLETED)
+            .flat_map(|(name, value)| [self.asked_for(&reference, name), kept(name, value.clone())]);
+        let prelude: Vec<Step> = kept.collect();
+        let params = json!({ "name": prompt.name, "arguments": arguments });
+        let case = self.case(Subject::Prompt(prompt.name.clone()), Intent::Example, "prompts/get", params);
+        (!prelude.is_empty()).then_some(Case { prelude, ..case })
+    }
+
+    /// The resource that the server itself proposes, of a template with one variable.
+    fn completed_template(&self, template: &Template) -> Option<Case> {
+        let [variable] = variables(&template.uri_template)[..] else { return None };
+        let reference = json!({ "type": "ref/resource", "uri": template.uri_template });
+        let prelude = vec![self.asked_for(&reference, variable), kept("uri", json!(PLACE_HOLDER))];
+        let subject = Subject::Resource(template.uri_template.clone());
+        let params = json!({ "uri": filled(&template.uri_template, PLACE_HOLDER) });
+        // What is proposed may be the beginning of an address, and nothing of that name be there.
+        let intent = hostile_intent("value of a template", "one that the server proposes");
+        Some(Case { prelude, ..self.case(subject, intent, "resources/read", params) })
+    }
+
+    fn asked_for(&self, reference: &Value, argument: &str) -> Step {
+        let params = json!({ "ref": reference, "argument": { "name": argument, "value": "" } });
+        let params = params.as_object().cloned().unwrap_or_default();
+        Step::Call { method: "completion/complete".to_owned(), params }
     }
 
     fn completion_of_prompt(&self, prompt: &Prompt) -> Vec<Case> {
@@ -158,12 +199,28 @@ impl Maker {
     }
 }
 
+/// The first value of a completion goes where this one stands.
+fn kept(into: &str, value: Value) -> Step {
+    Step::Keep(Kept { field: "values".to_owned(), nth: 0, into: into.to_owned(), value })
+}
+
+/// What the arguments of a prompt may be, by what they are called and how they are described.
+fn likely(prompt: &Prompt) -> Map<String, Value> {
+    let value = |argument: &PromptArgument| {
+        let about = argument.description.as_deref().unwrap_or_default();
+        let shown = example::examples(about).into_iter().find(Value::is_string);
+        let usual = FieldKind::of(&argument.name, about).and_then(|kind| samples::strings(kind).first());
+        shown.or_else(|| usual.map(|text| json!(text))).unwrap_or_else(|| json!("example"))
+    };
+    prompt.arguments.iter().map(|argument| (argument.name.clone(), value(argument))).collect()
+}
+
 fn hostile_intent(what: &str, kind: &str) -> Intent {
     Intent::Adversarial { kind: format!("{what}: {kind}"), valid: false }
 }
 
 /// The template with one value for all of its variables.
-fn filled(template: &str, value: &str) -> String {
+pub(super) fn filled(template: &str, value: &str) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
@@ -180,7 +237,7 @@ fn filled(template: &str, value: &str) -> String {
 }
 
 /// The names between the braces, without the signs that say how they are written out.
-fn variables(template: &str) -> Vec<&str> {
+pub(super) fn variables(template: &str) -> Vec<&str> {
     let inside =
         template.split('{').skip(1).filter_map(|part| part.split_once('}').map(|(inside, _)| inside));
     let names =
@@ -221,6 +278,19 @@ mod tests {
         ] {
             assert!(good.contains(&&subject), "{subject:?}");
         }
+    }
+
+    #[test]
+    fn what_the_server_proposes_is_asked_for_first() {
+        let cases = offer_cases(&catalogue(), true, 1 << 20, 1);
+        let behind = cases.iter().find(|case| !case.prelude.is_empty()).unwrap();
+        assert_eq!(behind.subject, Subject::Prompt("summary".into()));
+        let [Step::Call { method, .. }, Step::Keep(kept), ..] = &behind.prelude[..] else {
+            panic!("{:?}", behind.prelude)
+        };
+        assert_eq!((method.as_str(), kept.into.as_str()), ("completion/complete", "topic"));
+        let without = offer_cases(&catalogue(), false, 1 << 20, 1);
+        assert!(without.iter().all(|case| case.prelude.is_empty()));
     }
 
     #[test]

@@ -2,22 +2,31 @@
 //! one, so that the plan depends on the seed and the server, not on how many workers there are.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
+use wallfacer_text::lexicon::{Action, actions};
 
-use super::case::{Case, Step};
+use super::case::{Case, Step, Subject};
+use super::foothold::Footholds;
 use super::input::Input;
 use super::knowledge::Common;
 use super::lesson::{Lesson, Teaching};
 use super::prelude::hints;
+use super::producer::Producer;
 use super::refusal::read_refusal;
 use super::tool_plan::ToolPlan;
 use crate::catalogue::{Catalogue, Tool};
 
 /// Valid calls of each tool that open the plan, and after which it is seen whether any succeeds.
 const OPENING: usize = 4;
-/// Further rounds of valid calls for tools that have not succeeded yet, with what was learned meanwhile.
+/// Further rounds of valid calls for tools that have not succeeded yet, with what was learned meanwhile: so many at once, the
+/// others each after one of the other phases.
 const RETRIES: usize = 4;
+/// With at least so many iterations, a tool that took no call yet gets as many tries as [`REACH`] says.
+const ENOUGH_TO_REACH: usize = 16;
+/// Valid calls of a tool that took none yet, at most, whatever is left of its iterations.
+const REACH: usize = 80;
 /// Random cases of each tool in the first round of them. Each further round has twice as many, for there is ever less
 /// to learn.
 const RANDOM_ROUND: usize = 50;
@@ -74,6 +83,7 @@ pub struct Planner {
     tools: Vec<ToolPlan>,
     /// What any tool may use.
     common: Common,
+    footholds: Option<Arc<Footholds>>,
     next: Next,
     /// Random cases of each tool in the next round.
     random: usize,
@@ -109,6 +119,7 @@ impl Planner {
             options,
             tools: plans,
             common: Common::default(),
+            footholds: None,
             next,
             random: RANDOM_ROUND,
             mutate_ratio: None,
@@ -134,10 +145,15 @@ impl Planner {
             let done = round.cases.is_empty();
             self.next = match phase {
                 Next::Examples(try_) if try_ < RETRIES => Next::Examples(try_ + 1),
-                Next::Examples(_) => Next::Boundary,
-                Next::Boundary => Next::Invalid,
-                Next::Invalid => Next::Adversarial,
-                Next::Adversarial => Next::Random,
+                Next::Examples(try_) => match try_ - RETRIES {
+                    0 => Next::Boundary,
+                    1 => Next::Invalid,
+                    2 => Next::Adversarial,
+                    _ => Next::Random,
+                },
+                Next::Boundary => Next::Examples(RETRIES + 1),
+                Next::Invalid => Next::Examples(RETRIES + 2),
+                Next::Adversarial => Next::Examples(RETRIES + 3),
                 Next::Random if done => return None,
                 Next::Random => Next::Random,
             };
@@ -158,7 +174,7 @@ impl Planner {
             Teaching::Nothing => {}
             Teaching::Result(returned) => {
                 if let (Some(plan), Some(arguments)) = (self.plan_of(case), arguments) {
-                    plan.keep_good(case);
+                    plan.keep_good(case, &returned);
                     plan.adopt(case);
                     plan.knowledge.prove(arguments);
                     self.common.prove(arguments);
@@ -166,14 +182,24 @@ impl Planner {
                 self.common.hear(returned);
             }
             Teaching::Refusal(text) => {
+                let footholds = self.footholds.clone();
                 let (Some(plan), Some(arguments)) = (self.plan_of(case), arguments) else { return };
-                plan.adopt(case);
+                // Who said that something must come first, and says so no longer, has had it.
+                if plan.was_unready {
+                    plan.adopt(case);
+                }
+                if case.intent.is_valid() == Some(true) {
+                    plan.note_refusal(&text);
+                }
                 let mut refusal = read_refusal(&text, &plan.knowledge.names(), arguments);
                 // Where one argument is not valid, nothing is said of the others.
                 if case.intent.is_valid() == Some(false) {
                     refusal.blamed.clear();
                 }
                 plan.knowledge.refuse(arguments, refusal);
+                if let Some(footholds) = footholds {
+                    plan.knowledge.know(|field| footholds.with_endings(field, &text));
+                }
             }
         }
     }
@@ -189,6 +215,8 @@ impl Planner {
         if let Some(plan) = self.plan_of(case)
             && told
         {
+            plan.was_unready = true;
+            plan.note_refusal(text);
             plan.unready.get_or_insert_with(|| (arguments.clone(), meant));
         }
         told
@@ -203,6 +231,15 @@ impl Planner {
     /// Values that are there, and worth trying wherever a field has their name.
     pub fn know(&mut self, lessons: Vec<Lesson>) {
         self.common.know(lessons);
+    }
+
+    /// Files and directories that are there, for all arguments that ask for one.
+    pub fn stand_on(&mut self, footholds: Footholds) {
+        for plan in &mut self.tools {
+            let (name, about) = (plan.name.clone(), plan.about.clone());
+            plan.knowledge.know(|field| footholds.of(field, &name, &about));
+        }
+        self.footholds = Some(Arc::new(footholds));
     }
 
     /// From now on this part of the random cases is made of inputs that brought news. Those of earlier runs are tried
@@ -258,15 +295,23 @@ impl Planner {
         let mut cases = Vec::new();
         let ready: BTreeMap<String, Vec<Vec<Step>>> =
             tools.iter().map(|plan| (plan.name.clone(), plan.leads_to(common))).collect();
+        let producers: Vec<Producer> = match next {
+            Next::Examples(try_) if try_ > 0 => tools.iter().flat_map(ToolPlan::producers).collect(),
+            _ => Vec::new(),
+        };
         for plan in tools.iter_mut().filter(|plan| !plan.stopped) {
             let left = options.iterations.saturating_sub(plan.made);
+            let reach =
+                if options.iterations >= ENOUGH_TO_REACH { REACH.saturating_sub(plan.made) } else { 0 };
             let room = match (options.mode, next) {
+                (_, Next::Examples(try_)) if try_ > 0 => left.max(reach),
                 (Mode::Mixed, Next::Boundary) => part(left, BOUNDARY_SHARE),
                 (Mode::Mixed, Next::Invalid) => part(left, INVALID_SHARE),
                 (Mode::Mixed, Next::Adversarial) => part(left, ADVERSARIAL_SHARE),
                 _ => left,
             };
             let mut made = match next {
+                Next::Examples(_) if options.mode == Mode::Adversarial => Vec::new(),
                 Next::Examples(0) => plan.examples(options.seed, OPENING, common),
                 Next::Examples(_) if !plan.good.is_empty() => Vec::new(),
                 Next::Examples(retry) => plan.guesses(options.seed, common, retry),
@@ -282,8 +327,12 @@ impl Planner {
             // Without what must come first all others are in vain, so these are made however few are wanted.
             if matches!(next, Next::Examples(try_) if try_ > 0) {
                 cases.extend(plan.behind(&ready, options.seed));
+                cases.extend(plan.behind_producers(&producers, common, options.seed));
             }
             cases.append(&mut made);
+        }
+        if matches!(next, Next::Examples(_)) {
+            cases = in_turn(cases);
         }
         if next == Next::Random {
             *random = (*random * 2).min(most);
@@ -296,6 +345,36 @@ impl Planner {
             Next::Random => Phase::Random,
         };
         Round { phase, cases }
+    }
+}
+
+/// The first call of each tool, then the second of each: where time is short, something is known of all. Calls behind others
+/// come last, those of one tool together, because what comes first is then done once.
+fn in_turn(cases: Vec<Case>) -> Vec<Case> {
+    let mut counts: BTreeMap<Subject, usize> = BTreeMap::new();
+    let mut ranked: Vec<(bool, usize, usize, Case)> = Vec::new();
+    for case in cases {
+        let count = counts.entry(case.subject.clone()).or_default();
+        *count += 1;
+        let waits = !case.prelude.is_empty();
+        ranked.push((waits, if waits { 0 } else { *count }, in_order(&case), case));
+    }
+    ranked.sort_by_key(|(waits, count, order, _)| (*waits, *count, *order));
+    ranked.into_iter().map(|(.., case)| case).collect()
+}
+
+/// What is made must be there before it is read, and is taken away last. What only gets the server ready comes after those that
+/// may wait for it: only a refusal tells that they do, and a fresh server must be got ready again.
+fn in_order(case: &Case) -> usize {
+    let does = case.subject.tool().map(actions).unwrap_or_default();
+    let stores = does.contains(&Action::Creates) && does.contains(&Action::Writes);
+    match () {
+        () if does.contains(&Action::Removes) => 5,
+        () if does.contains(&Action::Prepares) && !stores => 4,
+        () if does.contains(&Action::Creates) => 0,
+        () if does.contains(&Action::Lists) => 1,
+        () if does.contains(&Action::Changes) => 3,
+        () => 2,
     }
 }
 
@@ -393,8 +472,11 @@ mod tests {
         let inputs = [Input { tool: "search".to_owned(), arguments: arguments.clone() }];
         let cases = with_feedback(&inputs, Mode::Conform);
         let known = Value::Object(arguments);
-        let first = cases.iter().position(|case| case.arguments() == Some(&known)).unwrap();
-        assert!(matches!(cases[first - 1].intent, Intent::Boundary(_)), "{:?}", cases[first - 1]);
+        let (mut planner, _) = Planner::new([&search()], options(Mode::Conform));
+        planner.follow_news(0.9, &inputs);
+        let mut rounds = std::iter::from_fn(|| planner.next_round());
+        let random = rounds.find(|round| round.phase == Phase::Random).unwrap();
+        assert_eq!(random.cases[0].arguments(), Some(&known));
         let kept = |case: &&Case| case.arguments().unwrap()["query"] == "from an earlier run";
         assert!(cases.iter().filter(kept).count() > 1, "nothing was made of it");
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::guard::words;
+use wallfacer_text::lexicon::{Action, does, words};
 
 /// The part of a reply that is read.
 const MAX_READ: usize = 2_000;
@@ -15,34 +15,6 @@ const MAX_CONTENT: usize = 600;
 const MAX_HINTS: usize = 4;
 /// Letters in which words of the same stem agree: "connected" and "connect", "initialised" and "initialize".
 const STEM: usize = 5;
-/// What a tool does that others wait for.
-const PREPARES: [&str; 24] = [
-    "activate",
-    "auth",
-    "authenticate",
-    "begin",
-    "build",
-    "choose",
-    "configure",
-    "connect",
-    "create",
-    "index",
-    "init",
-    "initialise",
-    "initialize",
-    "launch",
-    "load",
-    "login",
-    "new",
-    "open",
-    "register",
-    "select",
-    "set",
-    "start",
-    "switch",
-    "use",
-];
-
 /// The text of a reply where it says that the server is not ready for the call; of one that succeeded only where it is
 /// short.
 pub fn unready(text: &str, completed: bool) -> Option<String> {
@@ -71,7 +43,7 @@ pub fn hints<'a>(text: &str, own: &str, tools: impl Iterator<Item = &'a str>) ->
     let spoken: BTreeSet<String> = words(text).iter().map(|word| stem(word)).collect();
     let hint = |tool: &'a str| {
         let parts = words(tool);
-        let prepares = parts.iter().any(|part| PREPARES.contains(&part.as_str()));
+        let prepares = does(tool, Action::Prepares).is_some();
         let shared = parts.iter().filter(|part| spoken.contains(&stem(part))).count();
         let named = is_named(text, tool);
         (named || prepares && shared > 0).then_some((Hint { tool, named }, shared))

@@ -1,23 +1,31 @@
-//! Reads from a refusal which arguments it is about, and what would do instead.
+//! Reads from a refusal which arguments it is about, which it misses, and what would do instead.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use wallfacer_schema::{Choices, Pool, Schema, samples};
+use wallfacer_text::lexicon::{FieldKind, words};
 
+use super::example;
 use super::lesson::Lesson;
 
 const MAX_CHOICES: usize = 32;
-/// Longer values are not looked for in a refusal, nor learned of it.
-const MAX_CHOICE: usize = 60;
+/// Levels of a list of faults that are looked at.
+const MAX_LEVELS: usize = 6;
+/// Letters that a value must have to be known where it stands without quotes.
+const LEAST_QUOTED: usize = 4;
+/// The longest text that is made because a refusal asks for so many characters.
+const MAX_LENGTH: usize = 2_000;
 /// What validators call the types that they want: these are no values.
-const TYPES: [&str; 14] = [
+const TYPES: [&str; 17] = [
     "array",
     "bool",
     "boolean",
     "date",
     "dict",
+    "dictionary",
     "float",
     "int",
     "integer",
@@ -25,8 +33,10 @@ const TYPES: [&str; 14] = [
     "null",
     "number",
     "object",
+    "str",
     "string",
     "undefined",
+    "value",
 ];
 
 /// What a refusal says.
@@ -34,6 +44,8 @@ const TYPES: [&str; 14] = [
 pub struct Refusal {
     /// The arguments that it names, or whose values it quotes.
     pub blamed: BTreeSet<String>,
+    /// Arguments that it asks for, and that were not sent.
+    pub wanted: BTreeSet<String>,
     /// Values that would do; without a field where any may be meant.
     pub lessons: Vec<Lesson>,
 }
@@ -41,9 +53,12 @@ pub struct Refusal {
 /// Reads a refusal of a call with these arguments, of a tool that has these fields.
 pub fn read_refusal(text: &str, fields: &[String], sent: &Map<String, Value>) -> Refusal {
     let mut refusal = Refusal::default();
+    if let Some(faults) = listed(text) {
+        refusal.read_faults(&faults, fields, MAX_LEVELS);
+    }
     let mut heading: Option<&String> = None;
     for line in text.lines() {
-        let mut about: BTreeSet<&String> = fields.iter().filter(|field| names(line, field)).collect();
+        let mut about: BTreeSet<&String> = fields.iter().filter(|field| is_about(line, field)).collect();
         // Some validators name the field on a line of its own, before what they say of it.
         about.extend(heading.take());
         let alone = line
@@ -57,6 +72,13 @@ pub fn read_refusal(text: &str, fields: &[String], sent: &Map<String, Value>) ->
             let quoted = fields.iter().filter_map(|field| Some((quoted_at(line, sent.get(field)?)?, field)));
             about.extend(quoted.min().map(|(_, field)| field));
         }
+        let addresses = sent.iter().filter(|(field, value)| about.contains(field) && is_address(value));
+        for (field, sent) in addresses {
+            allowed_addresses(line, sent).into_iter().for_each(|value| refusal.learn(field, value));
+        }
+        for Lesson { field, value } in as_many(line, fields, sent) {
+            refusal.learn(&field, value);
+        }
         for lesson in values(line).into_iter().filter(|value| !sent.values().any(|sent| sent == value)) {
             match about.is_empty() {
                 true => refusal.learn("", lesson),
@@ -65,7 +87,16 @@ pub fn read_refusal(text: &str, fields: &[String], sent: &Map<String, Value>) ->
         }
         refusal.blamed.extend(about.into_iter().cloned());
     }
+    let (sent, missing): (BTreeSet<String>, BTreeSet<String>) =
+        std::mem::take(&mut refusal.blamed).into_iter().partition(|field| is_sent(sent, field));
+    refusal.blamed = sent;
+    refusal.wanted.extend(missing);
     refusal
+}
+
+fn is_sent(sent: &Map<String, Value>, field: &str) -> bool {
+    sent.contains_key(field)
+        || sent.values().any(|value| value.to_string().contains(&format!("\"{field}\":")))
 }
 
 impl Refusal {
@@ -75,6 +106,72 @@ impl Refusal {
             self.lessons.push(lesson);
         }
     }
+
+    /// Reads a validator's list of faults: each has the path of what it is about, and often what it would take.
+    fn read_faults(&mut self, faults: &Value, fields: &[String], levels: usize) {
+        let faults = faults.as_array().map(Vec::as_slice).unwrap_or(std::slice::from_ref(faults));
+        for fault in faults.iter().take(MAX_CHOICES).filter(|_| levels > 0) {
+            let path = ["path", "loc", "instancePath", "dataPath"].iter().find_map(|key| fault.get(*key));
+            let field = path.and_then(|path| last_name(path, fields));
+            if let Some(field) = &field {
+                self.blamed.insert(field.clone());
+                for key in ["options", "values", "allowedValues", "enum"] {
+                    let choices = fault.get(key).and_then(Value::as_array).into_iter().flatten();
+                    choices
+                        .filter(|choice| !choice.is_object())
+                        .for_each(|choice| self.learn(field, choice.clone()));
+                }
+                let limits = ["minimum", "maximum"].iter().filter_map(|key| fault.get(*key));
+                limits.filter(|limit| limit.is_number()).for_each(|limit| self.learn(field, limit.clone()));
+                let expected = fault.get("expected").and_then(Value::as_str).unwrap_or_default();
+                of_type(expected).into_iter().for_each(|value| self.learn(field, value));
+            }
+            for key in ["errors", "issues", "details", "error", "unionErrors"] {
+                if let Some(inner) = fault.get(key).filter(|inner| inner.is_array() || inner.is_object()) {
+                    self.read_faults(inner, fields, levels - 1);
+                }
+            }
+        }
+    }
+}
+
+/// The list of faults in a text, where it is one.
+fn listed(text: &str) -> Option<Value> {
+    let start = text.find(['[', '{'])?;
+    let value = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>().next()?.ok()?;
+    (value.is_array() || value.is_object()).then_some(value)
+}
+
+/// The innermost part of a path that is a field.
+fn last_name(path: &Value, fields: &[String]) -> Option<String> {
+    let parts: Vec<String> = match path {
+        Value::Array(parts) => parts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Value::String(path) => path.split(['/', '.']).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    parts.into_iter().rev().find(|part| fields.contains(part))
+}
+
+/// Whether a line speaks of a field. One that is an everyday word must stand as a name: in quotes, before a colon, as an
+/// argument.
+fn is_about(line: &str, field: &str) -> bool {
+    const EVERYDAY: [&str; 22] = [
+        "action", "code", "command", "content", "data", "end", "file", "format", "id", "input", "message",
+        "mode", "name", "number", "path", "query", "start", "text", "title", "type", "url", "value",
+    ];
+    let small = line.to_lowercase();
+    let phrase = words(field).join(" ");
+    let is_spoken = phrase.contains(' ') && names(&small, &phrase);
+    if !is_spoken && !names(&small, &field.to_lowercase()) {
+        return false;
+    }
+    if is_spoken || !EVERYDAY.contains(&field) {
+        return true;
+    }
+    let quoted = ['\'', '"', '`'].iter().any(|quote| line.contains(&format!("{quote}{field}{quote}")));
+    let marked =
+        ["argument", "parameter", "field", "property", "required", "must", "missing", "invalid", "provide"];
+    quoted || small.contains(&format!("{field}:")) || marked.iter().any(|word| small.contains(word))
 }
 
 /// Whether a word stands in a text as a whole.
@@ -87,54 +184,121 @@ pub fn names(text: &str, word: &str) -> bool {
         })
 }
 
-/// Where a text that was sent, or one of several, stands in a line, in quotes.
+/// Where a text that was sent, or one of several, stands in a line, in quotes or as a word.
 fn quoted_at(line: &str, value: &Value) -> Option<usize> {
     if let Value::Array(items) = value {
         let texts = items.iter().take(MAX_CHOICES).filter(|item| item.is_string());
         return texts.filter_map(|item| quoted_at(line, item)).min();
     }
     let text = value.as_str().filter(|text| !text.is_empty())?;
-    ['\'', '"', '`'].iter().filter_map(|quote| line.find(&format!("{quote}{text}{quote}"))).min()
+    let quoted = ['\'', '"', '`'].iter().filter_map(|quote| line.find(&format!("{quote}{text}{quote}")));
+    let bare = line.find(text).filter(|_| text.len() >= LEAST_QUOTED && names(line, text));
+    quoted.chain(bare).min()
 }
 
-/// Values that a line names: a list of choices, a path, a type, an example of the form that it wants.
+/// Values that a line names: a list of choices, a path, a type, a number, an example of the form that it wants.
 fn values(line: &str) -> Vec<Value> {
-    let texts = choices(line).into_iter().chain(places(line)).chain(forms(line)).map(Value::from);
-    types(line).into_iter().chain(texts).collect()
+    let texts = choices(line).into_iter().map(|choice| example::scalar(&choice));
+    let texts = texts.chain(places(line).into_iter().map(Value::from));
+    let formed = matching(line).into_iter().chain(long_enough(line)).map(Value::from);
+    types(line)
+        .into_iter()
+        .chain(flags(line))
+        .chain(limits(line))
+        .chain(texts)
+        .chain(formed)
+        .chain(shown(line))
+        .chain(example::of_kinds(line))
+        .collect()
 }
 
 /// "must be one of: a, b" in its many dressings.
 fn choices(line: &str) -> Vec<String> {
     static LEAD: LazyLock<Regex> = LazyLock::new(|| {
-        let words = r"(?i)\b(?:one of|either|expected|allowed(?: values)?|valid (?:values|options|choices)|available(?: \w+)?|options|choices|supported(?: \w+)?|known \w+|input should be)";
+        let words = r"(?i)\b(?:one of|either|expected(?: one of)?|allowed(?: \w+)?|valid (?:\w+ )?(?:values|options|choices|names|types|\w+s)|available(?: \w+)?|options|choices|supported(?: \w+)?|known \w+|existing \w+|input should be|did you mean)";
         Regex::new(&format!(r"{words}(?:\s+(?:are|is|include))?\s*:?\s*([^\n;]+)")).expect("a fixed pattern")
     });
-    LEAD.captures_iter(line).flat_map(|found| split_choices(&found[1])).take(MAX_CHOICES).collect()
+    let lists = LEAD.captures_iter(line).flat_map(|found| example::list(&found[1]));
+    let is_type = |part: &String| part.split(' ').any(|word| TYPES.contains(&word.to_lowercase().as_str()));
+    lists.filter(|part| !is_type(part)).take(MAX_CHOICES).collect()
 }
 
-fn split_choices(list: &str) -> Vec<String> {
-    static QUOTED: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"[`'"]([^`'"]{1,60})[`'"]"#).expect("a fixed pattern"));
-    static INSTEAD: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?i)\b(?:received|but|got|instead|not)\b").expect("a fixed pattern"));
-    let list = list.trim().trim_start_matches(['[', '(', '{']);
-    let list = list.split([']', ')', '}', '[', '(', '{']).next().unwrap_or_default();
-    let list = INSTEAD.split(list).next().unwrap_or_default().trim();
-    let list = list.strip_suffix('.').unwrap_or(list);
-    let quoted: Vec<String> = QUOTED.captures_iter(list).map(|choice| choice[1].to_owned()).collect();
-    if !quoted.is_empty() {
-        return quoted;
+/// "for example 2024-01-31", "e.g. owner/repo", "expected format: X-123".
+fn shown(line: &str) -> Vec<Value> {
+    static LED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?i)(?:\be\.g\.|\bfor example|\bexample:|\bsuch as|\bformat:|\bformat (?:is |of )?[`'"]|\blike)[:,]?\s*[`'"(]*([\w#][\w#./:+@-]{0,79})"#)
+            .expect("a fixed pattern")
+    });
+    let first = |found: regex::Captures<'_>| example::scalar(found[1].trim_end_matches(['.', ':']));
+    LED.captures_iter(line).take(MAX_CHOICES).map(first).chain(shown_after(line)).collect()
+}
+
+/// "such as 'B2' or 'A1:C10'": every value in quotes behind such words.
+fn shown_after(line: &str) -> Vec<Value> {
+    static LEAD: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?i)(?:\be\.g\.|\bfor example|\bsuch as|\blike)[:,]?\s*([`'"][^\n;]{1,200})"#)
+            .expect("a fixed pattern")
+    });
+    let lists = LEAD.captures_iter(line).flat_map(|found| example::list(&found[1]));
+    lists.take(MAX_CHOICES).map(|text| example::scalar(&text)).collect()
+}
+
+fn is_address(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.starts_with("http://") || text.starts_with("https://"))
+}
+
+/// "must be on docs.example.org": addresses on the hosts that a refusal of an address names.
+fn allowed_addresses(line: &str, sent: &Value) -> Vec<Value> {
+    static HOST: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b((?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,12})\b(/[\w./-]{0,100})?")
+            .expect("a fixed pattern")
+    });
+    /// Endings of files, which look like those of hosts.
+    const FILES: [&str; 14] =
+        ["css", "csv", "htm", "html", "js", "json", "md", "pdf", "php", "png", "py", "ts", "txt", "xml"];
+    let own = sent.as_str().unwrap_or_default();
+    let mut found = Vec::new();
+    for named in HOST.captures_iter(line).take(MAX_CHOICES) {
+        let host = named[1].to_lowercase();
+        let ending = host.rsplit('.').next().unwrap_or_default();
+        if FILES.contains(&ending) || own.contains(&host) {
+            continue;
+        }
+        let path = named.get(2).map_or("/", |path| path.as_str());
+        found.push(json!(format!("https://{host}{path}")));
+        found.push(json!(format!("https://{host}{}/index.html", path.trim_end_matches('/'))));
     }
-    let parts =
-        list.split([',', '|']).flat_map(|part| part.split(" or ")).flat_map(|part| part.split(" and "));
-    parts
-        .map(str::trim)
-        .filter(|part| !part.is_empty() && part.len() <= MAX_CHOICE && part.split(' ').count() <= 3)
-        // A quote in the middle: this was a sentence, not a list.
-        .filter(|part| !part.contains(['"', '\'', '`']))
-        .filter(|part| !part.split(' ').any(|word| TYPES.contains(&word.to_lowercase().as_str())))
-        .map(str::to_owned)
-        .collect()
+    found
+}
+
+/// "needs 2 or 3 colors": a list of so many, for the argument of that name.
+fn as_many(line: &str, fields: &[String], sent: &Map<String, Value>) -> Vec<Lesson> {
+    static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:needs?|requires?|expect(?:s|ed)|must (?:have|contain)|at least|exactly|minimum of)\s+(?:at least |exactly )?(\d|two|three|four)(?:\s+(?:or|to|and)\s+\w+)?\s+(?:\w+\s+)?(\w+)")
+            .expect("a fixed pattern")
+    });
+    let lesson = |found: regex::Captures<'_>| {
+        let count = match found[1].to_lowercase().as_str() {
+            "two" => 2,
+            "three" => 3,
+            "four" => 4,
+            digit => digit.parse().ok().filter(|count| *count > 0)?,
+        };
+        let noun = found[2].to_lowercase();
+        let field = fields.iter().find(|field| words(field).last() == Some(&noun))?;
+        let element = match sent.get(field) {
+            Some(Value::Array(items)) => items.first().cloned(),
+            Some(_) => return None,
+            None => None,
+        };
+        let usual = FieldKind::of(noun.trim_end_matches('s'), "").map(samples::strings).unwrap_or_default();
+        let usual = usual.iter().map(|text| Value::from(*text));
+        let element = element.or_else(|| usual.clone().next()).unwrap_or_else(|| json!("example"));
+        let items = usual.filter(|other| element.is_string() && *other != element);
+        let items = [element.clone()].into_iter().chain(items).chain(std::iter::repeat(element.clone()));
+        Some(Lesson { field: field.clone(), value: items.take(count).collect() })
+    };
+    COUNTED.captures_iter(line).take(MAX_CHOICES).filter_map(lesson).collect()
 }
 
 /// Paths in quotes: who refuses a path often says which one it would take.
@@ -147,35 +311,74 @@ fn places(line: &str) -> Vec<String> {
 /// "Expected boolean": schemas often allow more types than the tool behind them takes.
 fn types(line: &str) -> Vec<Value> {
     static WANTED: LazyLock<Regex> = LazyLock::new(|| {
-        let lead = r"(?i)\b(?:expected|must be|should be|input should be) (?:an? )?(?:valid )?";
-        Regex::new(&format!("{lead}(boolean|integer|number)\\b")).expect("a fixed pattern")
+        let lead =
+            r"(?i)\b(?:expected|must be|should be|input should be|is not) (?:an? )?(?:valid )?(?:of type )?";
+        Regex::new(&format!("{lead}['\"]?(boolean|bool|integer|number|array|list|object|dictionary|dict)\\b"))
+            .expect("a fixed pattern")
     });
-    match WANTED.captures(line).map(|found| found[1].to_lowercase()) {
-        Some(wanted) if wanted == "boolean" => vec![Value::from(true), Value::from(false)],
-        Some(_) => vec![Value::from(1)],
-        None => Vec::new(),
+    WANTED.captures(line).map(|found| of_type(&found[1].to_lowercase())).unwrap_or_default()
+}
+
+/// "must be set to true".
+fn flags(line: &str) -> Option<Value> {
+    static FLAG: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:must be|should be|set|needs to be)(?: set)?(?: to)?[ =][`']?(true|false)\b")
+            .expect("a fixed pattern")
+    });
+    FLAG.captures(line).map(|found| json!(found[1].eq_ignore_ascii_case("true")))
+}
+
+fn of_type(wanted: &str) -> Vec<Value> {
+    match wanted {
+        "boolean" | "bool" => vec![json!(true), json!(false)],
+        "integer" | "number" | "int" | "float" => vec![json!(1)],
+        "array" | "list" => vec![json!(["example"])],
+        "object" | "dictionary" | "dict" | "record" => vec![json!({ "name": "example" })],
+        _ => Vec::new(),
     }
 }
 
-/// Forms that refusals ask for by name.
-fn forms(line: &str) -> Vec<String> {
-    const FORMS: [(&[&str], &[&str]); 9] = [
-        (
-            &["iso 8601", "iso8601", "iso date", "isoformat", "rfc 3339", "rfc3339"],
-            &["2026-01-15T10:30:00Z", "2026-01-15"],
-        ),
-        (&["yyyy-mm-dd"], &["2026-01-15"]),
-        (&["hh:mm"], &["10:30"]),
-        (&["timezone", "time zone"], &["Europe/Berlin", "America/New_York", "UTC"]),
-        (&["uuid"], &["123e4567-e89b-42d3-a456-426614174000"]),
-        (&["e-mail", "email"], &["user@example.com"]),
-        (&["url", "uri"], &["https://example.com/"]),
-        (&["ip address"], &["192.0.2.1"]),
-        (&["hex colo"], &["#336699"]),
-    ];
-    let line = line.to_lowercase();
-    let asked = FORMS.iter().filter(|(words, _)| words.iter().any(|word| line.contains(word)));
-    asked.flat_map(|(_, values)| values.iter()).map(|value| (*value).to_owned()).collect()
+/// Numbers that a line sets as limits: "between 1 and 10", "at least 3", ">= 2", "greater than 0".
+fn limits(line: &str) -> Vec<Value> {
+    static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
+        let number = r"(-?\d+(?:\.\d+)?)";
+        let above = r"greater than or equal to|at least|no less than|minimum(?: of| is)?|>=|at most|no more than|less than or equal to|maximum(?: of| is)?|<=|up to";
+        Regex::new(&format!(r"(?i)(?:between\s+{number}\s+and\s+{number}|(?:{above})\s*:?\s*{number}|(?P<open>greater than|more than|above|>|positive)\s*{number}?)"))
+            .expect("a fixed pattern")
+    });
+    let mut found = Vec::new();
+    for limit in LIMIT.captures_iter(line).take(MAX_CHOICES) {
+        let open = limit.name("open").is_some();
+        let numbers = (1..limit.len())
+            .filter_map(|group| limit.get(group))
+            .filter_map(|text| text.as_str().parse::<f64>().ok());
+        for number in numbers.chain(open.then_some(0.0)) {
+            let number = if open { number + 1.0 } else { number };
+            found.push(if number.fract() == 0.0 { json!(number as i64) } else { json!(number) });
+        }
+    }
+    found
+}
+
+/// A text with as many characters as a line asks for.
+fn long_enough(line: &str) -> Option<String> {
+    static LENGTH: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)(?:at least|minimum(?: of)?|exactly|length of)\s+(\d{1,4})\s+(?:or more )?(?:character|char|letter)").expect("a fixed pattern")
+    });
+    let length: usize = LENGTH.captures(line)?[1].parse().ok()?;
+    let text = "A text that is long enough to be taken. ";
+    (length <= MAX_LENGTH).then(|| text.chars().cycle().take(length.max(1)).collect())
+}
+
+/// A text that matches the pattern which a line names.
+fn matching(line: &str) -> Option<String> {
+    static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?i)\b(?:pattern|regex|regular expression|match(?:es|ing)?|format)\b:?\s*[`'"]?/?(\^[^\n]{1,200}?\$)"#).expect("a fixed pattern")
+    });
+    let pattern = PATTERN.captures(line)?[1].to_owned();
+    let schema = Schema::compile(&json!({ "type": "string", "pattern": pattern })).ok()?;
+    let made = schema.valid(&mut Choices::simplest(), &Pool::new()).ok()?;
+    made.as_str().map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -195,6 +398,36 @@ mod tests {
 
     fn lesson(field: &str, value: Value) -> (String, Value) {
         (field.to_owned(), value)
+    }
+
+    #[test]
+    fn a_flag_that_must_be_set_is_set() {
+        let fields = ["paths".to_owned(), "all".to_owned()];
+        let told = read_refusal("Either paths must be provided, or all must be true.", &fields, &Map::new());
+        assert!(told.lessons.contains(&Lesson { field: "all".into(), value: json!(true) }), "{told:?}");
+        assert!(told.wanted.contains("all"));
+    }
+
+    #[test]
+    fn hosts_that_a_refusal_of_an_address_names_are_tried() {
+        let text = "url: 'https://example.com/' must be on docs.beetles.example and end with .html";
+        let found = learned(text, json!({ "url": "https://example.com/" }));
+        let wanted = lesson("url", json!("https://docs.beetles.example/index.html"));
+        assert!(found.contains(&wanted), "{found:?}");
+        let other = learned("name: no such page in docs.beetles.example", json!({ "name": "x" }));
+        assert!(!other.contains(&lesson("name", json!("https://docs.beetles.example/"))), "{other:?}");
+    }
+
+    #[test]
+    fn every_value_that_is_shown_counts_and_lists_get_as_many_as_they_need() {
+        let text = "Invalid span 'everything'. Use notation such as 'B2' or 'A1:C10'.";
+        let shown = learned(text, json!({ "span": "everything" }));
+        for value in ["B2", "A1:C10"] {
+            assert!(shown.contains(&lesson("span", json!(value))), "{shown:?}");
+        }
+        let many = learned("the scale needs 2 or 3 colors", json!({ "colors": ["teal"] }));
+        assert!(many.contains(&lesson("colors", json!(["teal", "#ff0000"]))), "{many:?}");
+        assert!(learned("needs 2 spoons", json!({ "colors": ["teal"] })).is_empty());
     }
 
     #[test]
@@ -261,9 +494,41 @@ mod tests {
         let has = |text: &str, value: &str| {
             learned(text, json!({})).iter().any(|(_, found)| found.as_str() == Some(value))
         };
-        assert!(has("Invalid isoformat string: 'x'", "2026-01-15"));
+        assert!(has("Invalid isoformat string: 'x'", "2024-05-01T12:00:00Z"));
+        assert!(has("not a valid ISO 4217 currency code", "USD"));
+        assert!(has("seat must match pattern ^R[0-9]-[A-Z]$", "R0-A"));
         assert!(has("Invalid timezone: No time zone found", "Europe/Berlin"));
         assert!(learned("nothing to learn here", json!({})).is_empty());
+    }
+
+    #[test]
+    fn validators_lists_of_faults_are_read() {
+        let faults = json!([{ "code": "invalid_enum_value", "options": ["near", "far"], "path": ["scope"] },
+            { "code": "invalid_type", "expected": "array", "path": ["items"], "message": "Required" }]);
+        let fields = ["scope".to_owned(), "items".to_owned()];
+        let sent = json!({ "scope": "x" });
+        let refusal =
+            read_refusal(&format!("Invalid arguments: {faults}"), &fields, sent.as_object().unwrap());
+        assert_eq!(refusal.blamed, BTreeSet::from(["scope".to_owned()]));
+        assert_eq!(refusal.wanted, BTreeSet::from(["items".to_owned()]));
+        assert!(refusal.lessons.contains(&Lesson { field: "scope".into(), value: json!("far") }));
+    }
+
+    #[test]
+    fn limits_and_lengths_are_learned_as_values() {
+        let has =
+            |text: &str, value: Value| learned(text, json!({ "size": 0 })).contains(&lesson("size", value));
+        assert!(has("size must be between 40 and 45", json!(40)));
+        assert!(has("size must be greater than 7", json!(8)));
+        assert!(has("size: String must contain at least 3 character(s)", json!("A t")));
+    }
+
+    #[test]
+    fn what_is_missing_is_wanted() {
+        let fields = ["street".to_owned(), "harbour".to_owned()];
+        let refusal = read_refusal("Either `street` or `harbour` must be provided", &fields, &Map::new());
+        assert_eq!(refusal.wanted.len(), 2);
+        assert!(refusal.blamed.is_empty());
     }
 
     #[test]

@@ -4,13 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use wallfacer_schema::{Choices, CompileError, Limits, Pool, Schema, pointer};
+use wallfacer_schema::{Choices, CompileError, Having, Limits, Pool, Schema, pointer};
 
 use super::case::{Case, Intent, Step};
+use super::described::described;
+use super::field::{Field, stems};
 use super::input::Inputs;
 use super::knowledge::{Common, Knowledge};
+use super::lesson::Lesson;
 use super::mutation::{Draw, mutate, pick};
 use super::planner::{Mode, Options};
+use super::producer::{First, Producer};
+use super::refusal::names;
 use crate::catalogue::Tool;
 
 /// All that has to be escaped where a text is written into another language.
@@ -22,23 +27,43 @@ const GUESSES: usize = 3;
 const MAX_GOOD: usize = 4;
 /// Of these, and of the same with other values, so many are tried.
 const MAX_LEADS: usize = 8;
-/// Calls that come before one call, at most.
-const MAX_PRELUDE: usize = 4;
+/// Steps that come before one call, at most.
+const MAX_PRELUDE: usize = 8;
+/// Calls of other tools that one that was refused is tried behind, in one round.
+const MAX_PRODUCERS: usize = 3;
+/// Calls of one round that are made to find out which arguments belong together.
+const MAX_GROUPS: usize = 8;
+/// Arguments that are remembered so that the same are not tried again in vain.
+const MAX_TRIED: usize = 200;
+/// Random cases after which what a tool that took no call may take is guessed anew.
+const RANDOM_TURN: usize = 25;
+/// Words of refusals that are remembered.
+const MAX_WORDS: usize = 100;
 
 /// One tool, and what is planned for it.
 #[derive(Debug, Clone)]
 pub struct ToolPlan {
     pub name: String,
+    /// What it says of itself.
+    pub about: String,
     schema: Arc<Schema>,
     pub knowledge: Knowledge,
     /// What brought news, to be changed.
     pub inputs: Inputs,
-    /// Calls that succeeded, the first few.
-    pub good: Vec<Step>,
+    /// Calls that succeeded, the first few, with what each gave.
+    pub good: Vec<(Step, Vec<Lesson>)>,
     /// What must come before each of its calls.
     pub prelude: Vec<Step>,
     /// The call that was refused because something must come first, and what may be meant.
     pub unready: Option<(Value, Vec<String>)>,
+    /// Whether it ever said so.
+    pub was_unready: bool,
+    /// What its refusals speak of.
+    refusals: BTreeSet<String>,
+    /// Calls of others that it was tried behind.
+    tried_behind: BTreeSet<(String, usize)>,
+    /// What it was called with while nothing succeeded.
+    tried: BTreeSet<u64>,
     pub made: usize,
     /// Whether what brought news in earlier runs was tried in this one.
     repeated: bool,
@@ -52,12 +77,17 @@ impl ToolPlan {
         let limits = Limits { string: max_bytes, ..Limits::default() };
         Ok(ToolPlan {
             name: tool.name.clone(),
-            schema: Arc::new(Schema::compile_with(&Value::Object(tool.input_schema.clone()), limits)?),
+            about: tool.description.clone().unwrap_or_default(),
+            schema: Arc::new(Schema::compile_with(&Value::Object(described(tool)), limits)?),
             knowledge: Knowledge::of(tool),
             inputs: Inputs::default(),
             good: Vec::new(),
             prelude: Vec::new(),
             unready: None,
+            was_unready: false,
+            refusals: BTreeSet::new(),
+            tried_behind: BTreeSet::new(),
+            tried: BTreeSet::new(),
             made: 0,
             repeated: false,
             stopped: false,
@@ -67,33 +97,150 @@ impl ToolPlan {
     /// The simplest arguments first, then a few realistic ones.
     pub fn examples(&self, seed: u64, count: usize, common: &Common) -> Vec<Case> {
         let pool = self.knowledge.sure(common);
-        let simplest = self.simplest(&pool).map(|value| self.case(value, Intent::Example, seed));
-        simplest.into_iter().chain(self.drawn(seed, count.saturating_sub(1), &pool)).collect()
+        let filled = self.schema.simplest_having(&Having { items: true, ..Having::default() }, &pool).ok();
+        let mut simplest: Vec<Value> = self.simplest(&pool).into_iter().chain(filled).take(count).collect();
+        simplest.dedup();
+        let drawn = self.drawn(seed, count - simplest.len(), &pool);
+        let simplest = simplest.into_iter().map(|value| self.case(value, Intent::Example, seed));
+        simplest.chain(drawn).collect()
     }
 
     /// Valid arguments of a tool that took none yet, made of what was learned meanwhile: as few as it goes with what is
-    /// known and with what may fit, then more of them.
-    pub fn guesses(&self, seed: u64, common: &Common, retry: usize) -> Vec<Case> {
+    /// known and with what may fit, then arguments in groups, then more of them.
+    pub fn guesses(&mut self, seed: u64, common: &Common, retry: usize) -> Vec<Case> {
         let known = self.knowledge.sure(common);
-        let pools: Vec<Pool> =
-            (0..GUESSES).map(|turn| self.knowledge.guess(common, retry * GUESSES + turn)).collect();
-        let fewest = [&known].into_iter().chain(&pools).filter_map(|pool| self.simplest(pool));
-        let mut fewest: Vec<Case> = fewest.map(|value| self.case(value, Intent::Valid, seed)).collect();
-        fewest.dedup();
+        let turns = (0..GUESSES).map(|turn| retry.saturating_sub(1) * GUESSES + turn);
+        let pools: Vec<Pool> = turns.map(|turn| self.knowledge.guess(common, turn)).collect();
+        let wanted = self.knowledge.wanted().clone();
+        let asked = Having { keys: wanted.clone(), items: true, inner_keys: false };
+        let mut values: Vec<Value> = Vec::new();
+        for pool in [&known].into_iter().chain(&pools) {
+            values.extend(self.simplest(pool));
+            values.extend(self.schema.simplest_having(&asked, pool));
+        }
+        let pool = pools.first().unwrap_or(&known);
+        values.extend(self.in_groups(&wanted, pool, retry));
         let many = pools.first().into_iter().chain([&known]).enumerate();
-        let many = many.flat_map(|(number, pool)| self.drawn(seed.wrapping_add(number as u64), 1, pool));
-        fewest.into_iter().chain(many).collect()
+        let drawn: Vec<Case> =
+            many.flat_map(|(number, pool)| self.drawn(seed.wrapping_add(number as u64), 1, pool)).collect();
+        let fresh = values.into_iter().filter(|value| self.is_new(value)).collect::<Vec<_>>();
+        fresh.into_iter().map(|value| self.case(value, Intent::Valid, seed)).chain(drawn).collect()
     }
 
-    pub fn keep_good(&mut self, case: &Case) {
-        let new = case.steps.first().filter(|step| self.good.len() < MAX_GOOD && !self.good.contains(step));
-        self.good.extend(new.cloned());
+    /// Whether these arguments were not tried yet; they count as tried then.
+    fn is_new(&mut self, value: &Value) -> bool {
+        let hash = blake3::hash(value.to_string().as_bytes());
+        let hash = u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("a hash has 32 bytes"));
+        self.tried.len() >= MAX_TRIED || self.tried.insert(hash)
+    }
+
+    /// Arguments belong together: each choice of what is to be done with what is said to go with it, each optional argument
+    /// by itself, and all of them.
+    fn in_groups(&self, wanted: &BTreeSet<String>, pool: &Pool, retry: usize) -> Vec<Value> {
+        let having = |keys: BTreeSet<String>, inner_keys: bool| Having { keys, items: true, inner_keys };
+        let top: Vec<&Field> = self.knowledge.fields().iter().filter(|field| field.is_at_top()).collect();
+        let mut values: Vec<Value> = Vec::new();
+        for field in top.iter().filter(|field| !field.choices.is_empty()) {
+            for choice in &field.choices {
+                let goes_with = |other: &&&Field| {
+                    choice.as_str().is_some_and(|choice| names(&other.description, choice))
+                        || wanted.contains(&other.name)
+                };
+                let keys = top.iter().filter(goes_with).map(|other| other.name.clone());
+                let keys: BTreeSet<String> = keys.chain([field.name.clone()]).collect();
+                let made = self.schema.simplest_having(&having(keys, false), pool);
+                let chosen = made.ok().filter(Value::is_object).map(|mut value| {
+                    value[field.name.as_str()] = choice.clone();
+                    value
+                });
+                values.extend(chosen.filter(|value| self.schema.violations(value).is_empty()));
+            }
+        }
+        let optional = top.iter().filter(|field| !field.required && !wanted.contains(&field.name));
+        let all: BTreeSet<String> = top.iter().map(|field| field.name.clone()).collect();
+        let mut sets: Vec<(BTreeSet<String>, bool)> = vec![(all.clone(), false), (all, true)];
+        sets.extend(optional.map(|field| {
+            let with = wanted.iter().cloned().chain([field.name.clone()]);
+            (with.collect(), false)
+        }));
+        values.extend(
+            sets.into_iter()
+                .filter_map(|(keys, inner)| self.schema.simplest_having(&having(keys, inner), pool).ok()),
+        );
+        let first = retry.saturating_sub(1) * MAX_GROUPS;
+        values.dedup();
+        let count = values.len().max(1);
+        if !values.is_empty() {
+            values.rotate_left(first % count);
+        }
+        values.truncate(MAX_GROUPS);
+        values
+    }
+
+    /// A valid call was refused in these words.
+    pub fn note_refusal(&mut self, text: &str) {
+        let room = MAX_WORDS.saturating_sub(self.refusals.len());
+        self.refusals.extend(stems(text).into_iter().take(room));
+    }
+
+    /// Calls of it that succeeded, for others that may need what they made.
+    pub fn producers(&self) -> Vec<Producer> {
+        let good = self.good.iter().filter(|_| self.prelude.len() < MAX_PRELUDE).take(2);
+        let producer = |(step, gave): &(Step, Vec<Lesson>)| {
+            let steps = self.prelude.iter().cloned().chain([step.clone()]).collect();
+            Producer::new(&self.name, steps, gave.clone())
+        };
+        good.map(producer).collect()
+    }
+
+    /// Where it was refused so far: behind calls of others that may make what it needs.
+    pub fn behind_producers(&mut self, producers: &[Producer], common: &Common, seed: u64) -> Vec<Case> {
+        if !self.good.is_empty() || self.refusals.is_empty() || !self.prelude.is_empty() {
+            return Vec::new();
+        }
+        let mut worth: Vec<(usize, usize)> = Vec::new();
+        for (index, producer) in
+            producers.iter().enumerate().filter(|(_, producer)| producer.tool != self.name)
+        {
+            let is_new = !self.tried_behind.contains(&(producer.tool.clone(), producer.steps.len()));
+            let worth_for =
+                producer.worth_for(&self.name, &self.knowledge, &self.refusals).filter(|_| is_new);
+            worth.extend(worth_for.map(|value| (value, index)));
+        }
+        worth.sort_by_key(|(worth, index)| (std::cmp::Reverse(*worth), *index));
+        let asked = Having { keys: self.knowledge.wanted().clone(), items: true, inner_keys: false };
+        let pool = self.knowledge.guess(common, 0);
+        let Ok(base) = self.schema.simplest_having(&asked, &pool) else { return Vec::new() };
+        let mut cases: Vec<Case> = Vec::new();
+        for (_, index) in worth.into_iter().take(MAX_PRODUCERS) {
+            let producer = &producers[index];
+            self.tried_behind.insert((producer.tool.clone(), producer.steps.len()));
+            for first in [First::Given, First::Sent] {
+                let (value, kept) = producer.fill(&base, self.knowledge.fields(), first);
+                if !self.schema.violations(&value).is_empty() {
+                    continue;
+                }
+                let prelude = producer.steps.iter().cloned().chain(kept).collect();
+                let case = Case { prelude, ..self.case(value, Intent::Valid, seed) };
+                if !cases.contains(&case) {
+                    cases.push(case);
+                }
+            }
+        }
+        cases
+    }
+
+    /// A call succeeded, and gave these.
+    pub fn keep_good(&mut self, case: &Case, gave: &[Lesson]) {
+        let is_known = |step: &Step| self.good.iter().any(|(known, _)| known == step);
+        let new = case.steps.first().filter(|step| self.good.len() < MAX_GOOD && !is_known(step));
+        self.good.extend(new.map(|step| (step.clone(), gave.to_vec())));
     }
 
     /// Calls of it that succeeded, each behind what must come first; then the first of them with other values that are
     /// known for its arguments, for some servers refuse in words and call it a success.
     pub fn leads_to(&self, common: &Common) -> Vec<Vec<Step>> {
-        let good = self.good.iter().filter(|_| self.prelude.len() < MAX_PRELUDE);
+        let good = self.good.iter().map(|(step, _)| step).filter(|_| self.prelude.len() < MAX_PRELUDE);
         let others = good.clone().take(1).flat_map(|good| self.with_other_values(good, common));
         let leads = good.cloned().chain(others).take(MAX_LEADS);
         leads.map(|last| self.prelude.iter().cloned().chain([last]).collect()).collect()
@@ -115,7 +262,7 @@ impl ToolPlan {
         let known =
             arguments.keys().flat_map(|name| common.known_as(name).iter().map(move |value| (name, value)));
         let others = known.filter_map(|(name, value)| other(name, value));
-        others.filter(|step| !self.good.contains(step)).collect()
+        others.filter(|step| !self.good.iter().any(|(known, _)| known == step)).collect()
     }
 
     /// The call that was refused, behind each call that may be meant to come first and is known to succeed. Some servers
@@ -144,7 +291,8 @@ impl ToolPlan {
     }
 
     fn simplest(&self, pool: &Pool) -> Option<Value> {
-        self.schema.valid(&mut Choices::simplest(), pool).ok()
+        let having = self.schema.simplest_having(&Having::default(), pool);
+        having.or_else(|_| self.schema.valid(&mut Choices::simplest(), pool)).ok()
     }
 
     fn drawn(&self, seed: u64, count: usize, pool: &Pool) -> Vec<Case> {
@@ -226,6 +374,12 @@ impl ToolPlan {
             let known = self.inputs.known().iter().cloned();
             let known = known.filter_map(|arguments| self.of_input(arguments, options.seed, options.mode));
             cases.extend(known.take(count));
+        }
+        if self.good.is_empty() && !self.refusals.is_empty() && options.mode != Mode::Adversarial {
+            let turn = self.made / RANDOM_TURN + 1;
+            cases.extend(
+                self.guesses(options.seed, common, turn).into_iter().take(count - cases.len().min(count)),
+            );
         }
         // Half of them are made of what is most likely to be taken, the others of all that may be.
         let pools = [self.knowledge.sure(common), self.knowledge.wide(common)];

@@ -40,7 +40,7 @@ pub fn behaved(behaviour: &Behaviour, noise: bool, look: Look) -> String {
     }
     let filtered = behaviour.filtered();
     let told = if noise { "" } else { "; --show-noise lists them" };
-    let _infallible = writeln!(out, "  {filtered} deeds of the runtime were left out as noise{told}");
+    let _infallible = writeln!(out, "  {filtered} accesses of the language runtime are not shown{told}");
     if noise {
         let all: BTreeSet<&String> = rows.iter().flat_map(|(_, _, effects)| &effects.noise).collect();
         for line in all.iter().take(MAX_NOISE) {

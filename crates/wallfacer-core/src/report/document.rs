@@ -1,176 +1,246 @@
-//! A run as one JSON document. The types here are its format; `schemas/report.schema.json` is made from them.
+//! A run as one JSON document, which is all that any format needs. The types here are its form;
+//! `schemas/report.schema.json` is made from them, and a stored run is read back into them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Report;
-use crate::findings::Finding;
-use crate::summary::{Accepted, Conclusion, NotTested, Note, Run, Stale, StepDone, Summary, ToolSummary};
+use super::told::Told;
+use super::verdict;
+use crate::findings::{Finding, stored_target};
+use crate::summary::{
+    Accepted, Conclusion, Moment, NotTested, Note, RulesTried, Run, Stale, StepDone, StoredFinding, Summary,
+    ToolSummary,
+};
 use crate::target::{Era, Severity, Shown};
 use crate::world::Access;
 
 /// The whole run; keys stand in a fixed order.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(title = "A run of wallfacer"))]
-pub struct Document<'a> {
+pub struct Document {
     /// The version that made this document.
-    wallfacer: &'static str,
-    run: Course<'a>,
-    target: &'a Shown,
-    server: Identity<'a>,
-    verdict: Verdict,
-    summary: Counts<'a>,
-    tools: BTreeMap<&'a str, Counts<'a>>,
-    findings: Vec<Told<'a>>,
-    flaky: Vec<Told<'a>>,
-    accepted: Vec<Known<'a>>,
-    stale: &'a [Stale],
-    notes: &'a [Note],
-    not_tested: &'a [NotTested],
+    pub wallfacer: String,
+    pub run: Course,
+    #[serde(with = "stored_target")]
+    #[cfg_attr(test, schemars(with = "Shown"))]
+    pub target: Option<Shown>,
+    /// The file of the project that names the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    pub server: Identity,
+    pub verdict: Verdict,
+    pub summary: Counts,
+    pub tools: BTreeMap<String, Counts>,
+    pub findings: Vec<Told>,
+    pub flaky: Vec<Told>,
+    pub accepted: Vec<Known>,
+    pub stale: Vec<Stale>,
+    /// Which rules were tried.
+    #[serde(default)]
+    pub rules: RulesTried,
+    /// What became of the findings of earlier runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stored: Vec<StoredFinding>,
+    pub notes: Vec<Note>,
+    pub not_tested: Vec<NotTested>,
+    /// What tools were seen to do to files, hosts and programs; tools that nobody watched are not there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub effects: BTreeMap<String, BTreeSet<String>>,
     /// Of `behave`: what the server was seen to do, by tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "serde_json::Map<String, Value>"))]
-    behaviour: Option<Value>,
+    pub behaviour: Option<Value>,
+    /// When what happened, in the order in which it did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<Moment>,
 }
 
 /// How the run went.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Course<'a> {
-    command: &'a str,
-    seed: u64,
+pub struct Course {
+    pub command: String,
+    pub seed: u64,
     /// RFC 3339, in UTC.
-    started: &'a str,
-    duration_ms: u64,
-    budget_ms: Option<u64>,
-    /// Whether time ran out before the plan did.
-    out_of_time: bool,
+    pub started: String,
+    pub duration_ms: u64,
+    pub budget_ms: Option<u64>,
+    /// Whether the time limit ended the run before everything that was planned was done.
+    pub out_of_time: bool,
     /// Whether a signal ended the run.
-    interrupted: bool,
+    pub interrupted: bool,
     /// How the server was confined.
-    sandbox: String,
+    pub sandbox: String,
     /// What of its doing was seen.
-    observed: Vec<&'static str>,
+    pub observed: Vec<String>,
     /// What stood in the way of more.
-    remarks: &'a [String],
-    access: &'a Access,
+    pub remarks: Vec<String>,
+    pub access: Access,
     /// Servers that were started.
-    lives: u64,
+    pub lives: u64,
     /// How many servers were started for each finding; none where nothing was found.
-    starts_per_finding: Option<f64>,
+    pub starts_per_finding: Option<f64>,
     /// How many for each thousand calls; none where nothing was called.
-    starts_per_1000_calls: Option<f64>,
-    steps: Vec<Step>,
+    pub starts_per_1000_calls: Option<f64>,
+    pub steps: Vec<Step>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Step {
-    name: &'static str,
-    duration_ms: u64,
+pub struct Step {
+    pub name: String,
+    pub duration_ms: u64,
 }
 
 /// What the server calls itself, and what was spoken with it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Identity<'a> {
-    name: Option<&'a str>,
-    version: Option<&'a str>,
-    protocol: &'static str,
-    era: Era,
+pub struct Identity {
+    pub name: Option<String>,
+    pub version: Option<String>,
+    pub protocol: String,
+    pub era: Era,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Verdict {
-    conclusion: Conclusion,
+pub struct Verdict {
+    pub conclusion: Conclusion,
     /// Findings below it fail nothing.
-    threshold: Severity,
+    pub threshold: Severity,
+    /// Whether anything that the server offers was called.
+    #[serde(default)]
+    pub tested: bool,
+    /// Why nothing is known although calls were made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// What became of calls.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Counts<'a> {
+pub struct Counts {
     #[serde(flatten)]
-    calls: &'a Summary,
-    valid_calls: u64,
-    valid_completed: u64,
+    pub calls: Summary,
+    pub valid_calls: u64,
+    pub valid_completed: u64,
     /// The share of valid calls that were answered without an error; null where there were none.
     #[cfg_attr(test, schemars(range(min = 0, max = 1)))]
-    valid_call_success: Option<f64>,
-}
-
-/// A finding, always with the line that shows it again; a file leaves that out where the id says all.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Told<'a> {
-    #[serde(flatten)]
-    finding: &'a Finding,
-    replay: String,
+    pub valid_call_success: Option<f64>,
 }
 
 /// A finding that the baseline accepts.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Known<'a> {
+pub struct Known {
     #[serde(flatten)]
-    told: Told<'a>,
-    accepted_because: &'a str,
+    pub told: Told,
+    pub accepted_because: String,
 }
 
-pub fn document(report: &Report<'_>) -> Value {
-    // As a value, and not at once as text, for there the line of a finding stands once.
-    serde_json::to_value(Document::new(report)).expect("a document has only text for keys")
-}
-
-impl<'a> Document<'a> {
-    fn new(report: &Report<'a>) -> Document<'a> {
+impl Document {
+    pub fn new(report: &Report<'_>) -> Document {
         let run = report.run;
-        let told = |findings: &'a [Finding]| findings.iter().map(Told::new).collect();
+        // The gravest first, also of a run that was stopped before it put them in order.
+        let told = |findings: &[Finding]| {
+            let mut told: Vec<Told> = findings.iter().map(Told::new).collect();
+            told.sort_by_key(|told| std::cmp::Reverse(told.finding.severity));
+            told
+        };
+        let seen = run.locked.iter().flat_map(|lock| &lock.tools);
+        let effects = seen.filter_map(|(name, tool)| Some((name.clone(), tool.effects.clone()?)));
         Document {
-            wallfacer: env!("CARGO_PKG_VERSION"),
+            wallfacer: env!("CARGO_PKG_VERSION").to_owned(),
             run: Course::of(run),
-            target: &run.target,
+            target: Some(run.target.clone()),
+            source: report.source.clone(),
             server: Identity {
-                name: run.server.name.as_deref(),
-                version: run.server.version.as_deref(),
-                protocol: run.server.protocol.as_str(),
+                name: run.server.name.clone(),
+                version: run.server.version.clone(),
+                protocol: run.server.protocol.as_str().to_owned(),
                 era: run.server.era(),
             },
-            verdict: Verdict { conclusion: run.conclusion(report.threshold), threshold: report.threshold },
+            verdict: Verdict {
+                conclusion: run.conclusion(report.threshold),
+                threshold: report.threshold,
+                tested: run.has_tested(),
+                reason: run.in_vain.map(str::to_owned),
+            },
             summary: Counts::of_run(run),
-            tools: run.tools.iter().map(|(name, tool)| (name.as_str(), Counts::of_tool(tool))).collect(),
+            tools: tools(run),
             findings: told(&run.findings),
             flaky: told(&run.flaky),
             accepted: run.accepted.iter().map(Known::new).collect(),
-            stale: &run.stale,
-            notes: &run.notes,
-            not_tested: &run.not_tested,
+            stale: run.stale.clone(),
+            rules: run.rules.clone(),
+            stored: run.stored.clone(),
+            notes: run.notes.clone(),
+            not_tested: run.not_tested.clone(),
+            effects: effects.collect(),
             behaviour: report.behaviour.map(|behaviour| behaviour.shown()),
+            timeline: run.timeline.clone(),
         }
+    }
+
+    /// As a value, and not at once as text, for there the replay line of a finding stands once.
+    pub fn value(&self) -> Value {
+        serde_json::to_value(self).expect("a document has only text for keys")
+    }
+
+    /// A document that was written before.
+    pub fn read(text: &str) -> Result<Document, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// The run in one line, under the name that it is kept by.
+    pub fn line(&self, name: &str) -> String {
+        format!("{name}  {}\n", wallfacer_text::shown(&verdict::line(self)))
+    }
+
+    /// Findings that fail the run.
+    pub fn grave(&self) -> usize {
+        self.findings.iter().filter(|told| told.finding.severity >= self.verdict.threshold).count()
+    }
+
+    /// Tools of which at least one valid call succeeded, and all tools that were called.
+    pub fn worked(&self) -> (usize, usize) {
+        (self.tools.values().filter(|tool| tool.valid_completed > 0).count(), self.tools.len())
     }
 }
 
-impl<'a> Course<'a> {
-    fn of(run: &'a Run) -> Course<'a> {
+/// The tools that the server lists, also those that were not called. A rule may call one that is not there.
+fn tools(run: &Run) -> BTreeMap<String, Counts> {
+    let listed = run.locked.as_ref().map(|lock| &lock.tools);
+    let is_listed = |name: &str| listed.is_none_or(|listed| listed.contains_key(name));
+    let called = run.tools.iter().filter(|(name, _)| is_listed(name));
+    let mut tools: BTreeMap<String, Counts> =
+        called.map(|(name, tool)| (name.clone(), Counts::of_tool(tool))).collect();
+    for name in listed.into_iter().flat_map(BTreeMap::keys) {
+        tools.entry(name.clone()).or_insert_with(|| Counts::of_tool(&ToolSummary::default()));
+    }
+    tools
+}
+
+impl Course {
+    fn of(run: &Run) -> Course {
         let standing = &run.server.standing;
-        let step = |step: &StepDone| Step { name: step.name, duration_ms: millis(step.took) };
+        let step = |step: &StepDone| Step { name: step.name.to_owned(), duration_ms: millis(step.took) };
         Course {
-            command: run.command,
+            command: run.command.to_owned(),
             seed: run.seed,
-            started: &run.started,
+            started: run.started.clone(),
             duration_ms: millis(run.took),
             budget_ms: run.budget.map(millis),
             out_of_time: run.out_of_time,
             interrupted: run.interrupted,
             sandbox: standing.to_string(),
-            observed: standing.watched(),
-            remarks: &standing.remarks,
-            access: &standing.access,
+            observed: standing.watched().into_iter().map(str::to_owned).collect(),
+            remarks: standing.remarks.clone(),
+            access: standing.access.clone(),
             lives: run.lives,
             starts_per_finding: rate(run.lives, run.findings.len() as u64),
             starts_per_1000_calls: rate(run.lives * 1_000, run.summary.calls),
@@ -184,34 +254,28 @@ fn rate(number: u64, each: u64) -> Option<f64> {
     (each > 0).then(|| (number as f64 / each as f64 * 100.0).round() / 100.0)
 }
 
-impl<'a> Counts<'a> {
-    fn of_run(run: &'a Run) -> Counts<'a> {
+impl Counts {
+    fn of_run(run: &Run) -> Counts {
         let valid = run.tools.values().map(|tool| tool.valid_calls).sum();
         let worked = run.tools.values().map(|tool| tool.valid_completed).sum();
         Counts::new(&run.summary, valid, worked)
     }
 
-    fn of_tool(tool: &'a ToolSummary) -> Counts<'a> {
+    fn of_tool(tool: &ToolSummary) -> Counts {
         Counts::new(&tool.calls, tool.valid_calls, tool.valid_completed)
     }
 
-    fn new(calls: &'a Summary, valid_calls: u64, valid_completed: u64) -> Counts<'a> {
+    fn new(calls: &Summary, valid_calls: u64, valid_completed: u64) -> Counts {
         // Three digits are what a reader compares; more would only differ from machine to machine.
         let share = || (valid_completed as f64 / valid_calls as f64 * 1e3).round() / 1e3;
         let valid_call_success = (valid_calls > 0).then(share);
-        Counts { calls, valid_calls, valid_completed, valid_call_success }
+        Counts { calls: calls.clone(), valid_calls, valid_completed, valid_call_success }
     }
 }
 
-impl<'a> Told<'a> {
-    fn new(finding: &'a Finding) -> Told<'a> {
-        Told { finding, replay: finding.replay_line() }
-    }
-}
-
-impl<'a> Known<'a> {
-    fn new(accepted: &'a Accepted) -> Known<'a> {
-        Known { told: Told::new(&accepted.finding), accepted_because: &accepted.reason }
+impl Known {
+    fn new(accepted: &Accepted) -> Known {
+        Known { told: Told::new(&accepted.finding), accepted_because: accepted.reason.clone() }
     }
 }
 

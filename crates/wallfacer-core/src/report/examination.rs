@@ -7,6 +7,7 @@ use serde_json::Value;
 use wallfacer_process::jail::Offers;
 use wallfacer_process::{Ended, Means, Platform, Status};
 
+use super::look::{Look, Tone};
 use crate::catalogue::{Annotations, Argument, Broken, Catalogue, End, Listing, Tool};
 use crate::observe::Examination;
 use crate::wire::{Remark, Server, Strays, shortened};
@@ -16,12 +17,49 @@ const NAME: usize = 60;
 const LINE: usize = 100;
 /// With what stands before it, prose fits the 80 columns of a terminal.
 const PROSE: usize = 66;
+/// The column in which values stand.
+const KEY: usize = 10;
 /// Entries of one list that are shown.
 const MAX_SHOWN: usize = 200;
 
 /// The whole examination.
-pub fn examination(seen: &Examination) -> String {
+pub fn examination(seen: &Examination, look: Look) -> String {
+    laid_out(&plain(seen), look)
+}
+
+/// Puts lines that are too long into several, and gives headings and keys their colour.
+fn laid_out(text: &str, look: Look) -> String {
     let mut out = String::new();
+    for line in text.lines() {
+        let is_key =
+            |key: &&str| key.ends_with(' ') && !key.trim_end().contains(' ') || key.trim().is_empty();
+        let key = line.get(..KEY).filter(is_key).filter(|_| !line[KEY..].starts_with('('));
+        let (first, indent, rest) = match key {
+            Some(key) => (look.paint(Tone::Heading, key), KEY, &line[KEY..]),
+            None if line.starts_with(|letter: char| letter.is_alphabetic()) => {
+                let _infallible = writeln!(out, "{}", look.paint(Tone::Heading, line));
+                continue;
+            }
+            None => {
+                let rest = line.trim_start_matches(' ');
+                let indent = line.len() - rest.len();
+                (" ".repeat(indent), indent + 2, rest)
+            }
+        };
+        for (number, part) in look.wrapped(rest, indent).iter().enumerate() {
+            let before = if number == 0 { first.clone() } else { " ".repeat(indent) };
+            let _infallible = writeln!(out, "{}", format!("{before}{part}").trim_end());
+        }
+    }
+    out
+}
+
+fn plain(seen: &Examination) -> String {
+    let mut out = String::new();
+    if !seen.not_seen.is_empty() {
+        let what = seen.not_seen.join(" and ");
+        out += &format!("CUT SHORT by the time limit, not seen: {what}; --budget TIME gives it longer\n");
+    }
     if let Some(warning) = seen.server.standing.access.warning() {
         out += &format!("{}\n", shortened(&warning, LINE));
     }
@@ -38,9 +76,9 @@ fn identity(out: &mut String, seen: &Examination) {
         server.name.as_deref().map_or("a server without a name".to_owned(), |name| shortened(name, NAME));
     let version = server.version.as_deref().map(|version| shortened(version, NAME)).unwrap_or_default();
     row(out, "Server", format!("{name} {version}").trim_end());
-    let protocol = format!("{} ({} era) over {}", server.protocol, server.era(), seen.transport);
+    let protocol = format!("{} over {}", server.protocol, seen.transport);
     row(out, "Protocol", &protocol);
-    row(out, "Started", &format!("in {}{}", time(server.startup), latency(&seen.round_trips)));
+    row(out, "Started", &format!("in {}{}", time(server.startup), latency(seen)));
     row(out, "Claims", &claims(seen));
     if let Some(instructions) = &server.instructions {
         row(out, "Says", &format!("\"{}\"", shortened(instructions, PROSE)));
@@ -83,11 +121,12 @@ fn row(out: &mut String, key: &str, value: &str) {
     let _infallible = writeln!(out, "{key:<9} {value}");
 }
 
-fn latency(times: &[Duration]) -> String {
-    let mut sorted = times.to_vec();
+fn latency(seen: &Examination) -> String {
+    let mut sorted = seen.round_trips.clone();
     sorted.sort();
     match sorted.get(sorted.len() / 2) {
         Some(median) => format!(", answers in {} (median of {})", time(*median), sorted.len()),
+        None if !seen.not_seen.is_empty() => String::new(),
         None => ", does not answer a plain question".to_owned(),
     }
 }

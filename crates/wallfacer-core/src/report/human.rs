@@ -3,25 +3,29 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::Report;
-use super::behaved::behaved;
-use super::look::{Look, Tone};
-use super::sent::sent;
-use crate::findings::Finding;
-use crate::summary::{Conclusion, Note, Run, ToolSummary};
+use super::document::{Counts, Document};
+use super::gaps::{Gap, gaps};
+use super::look::{Detail, Look, Tone};
+use super::told::Told;
+use super::verdict::{self, counted, number};
+use crate::findings::Evidence;
+use crate::summary::{Conclusion, Note};
 use crate::target::Severity;
 use crate::wire::shortened;
-use crate::world::Standing;
 
 /// Findings that are shown in full; the rest in one line each.
 const IN_FULL: usize = 5;
-/// Findings of one list that get a line; the JSON document has all of them.
-const IN_LINES: usize = 50;
-/// Rows of the table of tools, and entries of a list.
+/// Entries of one list that get a line; `wallfacer report` has all of them.
+const IN_LINES: usize = 20;
+/// Reasons why something was not tested that get a line.
+const GAPS: usize = 10;
+/// Rows of the table of tools.
 const MAX_ROWS: usize = 40;
 /// Lines of one piece of evidence: the first say what, the last say where.
 const FIRST_LINES: usize = 3;
 const LAST_LINES: usize = 5;
+/// Lines that one long line of evidence takes.
+const ANSWER_LINES: usize = 5;
 /// Widths at which server text is cut.
 const NAME: usize = 60;
 const TEXT: usize = 400;
@@ -33,45 +37,51 @@ const INDENT: usize = 3;
 const KEY: usize = 12;
 
 /// The whole report.
-pub fn human(report: &Report<'_>, look: Look) -> String {
-    let run = report.run;
-    let mut page = Page { out: String::new(), look };
-    if let Some(warning) = run.server.standing.access.warning() {
+pub fn human(document: &Document, look: Look) -> String {
+    let mut page = Page::new(look);
+    page.noise = start_up_noise(&document.findings);
+    if let Some(warning) = document.run.access.warning() {
         let warning = shortened(&warning, TEXT);
-        page.write(&format!("{}\n", page.look.paint(Tone::Warning, &warning)));
+        page.write(&format!("{}\n", look.paint(Tone::Warning, &warning)));
     }
-    page.verdict(report);
-    for (index, finding) in run.findings.iter().take(IN_FULL).enumerate() {
-        page.full(index + 1, finding, report);
+    page.verdict(document);
+    if look.detail() == Detail::Quiet {
+        return page.out;
     }
-    let rest = run.findings.iter().skip(IN_FULL);
-    page.lines("Found besides", rest.map(|finding| line(finding, &finding.replay_line())));
+    let in_full = if look.detail() == Detail::Full { usize::MAX } else { IN_FULL };
+    for (index, told) in document.findings.iter().take(in_full).enumerate() {
+        page.full(index + 1, told, document.verdict.threshold);
+    }
+    let rest: Vec<&Told> = document.findings.iter().skip(in_full).collect();
+    page.findings("More findings", &rest);
     page.lines(
-        "Seen, but not each time",
-        run.flaky.iter().map(|finding| {
-            let rate = format!("{} of {} times", finding.reproduced.k, finding.reproduced.n);
-            line(finding, &format!("{rate}; {}", finding.replay_line()))
+        "Seen, but not every time",
+        document.flaky.iter().map(|told| {
+            let seen = told.finding.reproduced;
+            format!("{} ({} of {} times; {})", one_line(told), seen.k, seen.n, told.replay)
         }),
     );
     page.lines(
         "Accepted in the baseline",
-        run.accepted.iter().map(|accepted| line(&accepted.finding, &shortened(&accepted.reason, TEXT))),
-    );
-    page.lines(
-        "Accepted in the baseline, and not found any more: take them out",
-        run.stale.iter().map(|stale| format!("{} {}", stale.id, shortened(&stale.about, TEXT))),
-    );
-    page.exercised(run);
-    page.lines("Worth knowing", noted(&run.notes).into_iter());
-    page.lines(
-        "Not tested",
-        run.not_tested
+        document
+            .accepted
             .iter()
-            .map(|not| format!("{}: {}", shortened(&not.what, NAME), shortened(&not.why, TEXT))),
+            .map(|known| format!("{} ({})", one_line(&known.told), shortened(&known.accepted_because, TEXT))),
     );
-    if let Some(behaviour) = report.behaviour.filter(|_| run.server.standing.observed.calls) {
-        page.write(&behaved(behaviour, report.show_noise, look));
-    }
+    page.lines(
+        "Accepted in the baseline and not found any more: remove them",
+        document.stale.iter().map(|stale| format!("{} {}", stale.id, shortened(&stale.about, TEXT))),
+    );
+    page.tested(document);
+    page.lines("Worth knowing", noted(&document.notes).into_iter());
+    page.gaps(&gaps(&document.not_tested));
+    page.out
+}
+
+/// One finding in full, for a page of its own.
+pub fn in_full(told: &Told, look: Look) -> String {
+    let mut page = Page::new(look.with_detail(Detail::Full));
+    page.finding(told, Severity::Low);
     page.out
 }
 
@@ -96,64 +106,99 @@ fn noted(notes: &[Note]) -> Vec<String> {
     told.into_iter().map(line).collect()
 }
 
+/// Lines that the standard error of every finding begins with: the server writes them whenever it starts.
+fn start_up_noise(findings: &[Told]) -> Vec<String> {
+    let stderr = findings.iter().flat_map(|told| &told.finding.evidence);
+    let mut texts: Vec<Vec<&str>> = stderr.filter(|evidence| is_stderr(evidence)).map(lines_of).collect();
+    texts.dedup();
+    let Some((first, others)) = texts.split_first() else { return Vec::new() };
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let common = |text: &Vec<&str>| first.iter().zip(text).take_while(|(one, other)| one == other).count();
+    let length = others.iter().map(common).min().unwrap_or_default();
+    first[..length].iter().map(|line| (*line).to_owned()).collect()
+}
+
+fn is_stderr(evidence: &Evidence) -> bool {
+    evidence.label == "stderr"
+}
+
+fn lines_of(evidence: &Evidence) -> Vec<&str> {
+    evidence.text.lines().filter(|line| !line.trim().is_empty()).collect()
+}
+
 struct Page {
     out: String,
     look: Look,
+    noise: Vec<String>,
+    /// The kinds that were explained, and where.
+    explained: Vec<(&'static str, usize)>,
 }
 
 impl Page {
-    fn verdict(&mut self, report: &Report<'_>) {
-        let run = report.run;
-        let (word, tone, said) = match run.conclusion(report.threshold) {
-            Conclusion::Broken => ("FAILED", Tone::Bad, found(run, report.threshold)),
-            Conclusion::Stale => {
-                let said = format!(
-                    "{} accepted in the baseline, and not found any more",
-                    counted(run.stale.len(), "finding")
-                );
-                ("STALE", Tone::Warning, said)
-            }
-            Conclusion::Interrupted => {
-                let so_far = if run.has_tested() { found(run, report.threshold) } else { after(run) };
-                ("INTERRUPTED", Tone::Warning, so_far)
-            }
-            Conclusion::NotTested => {
-                let said = "nothing that the server offers was called, so nothing is known";
-                ("NOT TESTED", Tone::Warning, run.in_vain.unwrap_or(said).to_owned())
-            }
-            Conclusion::Clean => ("PASSED", Tone::Good, found(run, report.threshold)),
+    fn new(look: Look) -> Page {
+        Page { out: String::new(), look, noise: Vec::new(), explained: Vec::new() }
+    }
+
+    fn verdict(&mut self, document: &Document) {
+        let conclusion = document.verdict.conclusion;
+        let tone = match conclusion {
+            Conclusion::Broken => Tone::Bad,
+            Conclusion::Clean => Tone::Good,
+            Conclusion::Stale | Conclusion::Interrupted | Conclusion::NotTested => Tone::Warning,
         };
-        let before = word.len() + 2;
-        let mut lines = self.look.wrapped(&said, before);
-        lines.extend(self.look.wrapped(&subject(run), before));
-        self.write(&format!("{}  {}\n", self.look.paint(tone, word), lines[0]));
+        let word = verdict::word(conclusion);
+        let line = verdict::line(document);
+        let said = line.strip_prefix(word).unwrap_or_default().trim_start();
+        let lines = self.look.wrapped(said, word.chars().count() + 1);
+        self.write(&format!("{} {}\n", self.look.paint(tone, word), lines[0]).replace(" \n", "\n"));
         for line in &lines[1..] {
-            self.write(&format!("{:before$}{line}\n", ""));
+            self.write(&format!("  {line}\n"));
+        }
+        if self.look.detail() != Detail::Quiet {
+            for line in self.look.wrapped(&verdict::server(document), 0) {
+                self.write(&format!("{line}\n"));
+            }
         }
     }
 
-    fn full(&mut self, number: usize, finding: &Finding, report: &Report<'_>) {
-        let tone = if finding.severity >= report.threshold { Tone::Bad } else { Tone::Warning };
+    fn full(&mut self, number: usize, told: &Told, threshold: Severity) {
+        self.write(&format!("\n{number}  "));
+        self.finding(told, threshold);
+        if self.explained.iter().all(|(kind, _)| *kind != told.finding.kind.name()) {
+            self.explained.push((told.finding.kind.name(), number));
+        }
+    }
+
+    /// What happened, why it matters, what to change, what was sent, what came, the proof and the replay line.
+    fn finding(&mut self, told: &Told, threshold: Severity) {
+        let finding = &told.finding;
+        let tone = if finding.severity >= threshold { Tone::Bad } else { Tone::Warning };
         let severity = self.look.paint(tone, finding.severity.as_str());
-        let heading = format!("{} in {}", finding.kind.name(), shortened(finding.place(), NAME));
-        self.write(&format!("\n{number}  {severity}  {}\n", self.look.paint(Tone::Heading, &heading)));
-        for line in self.look.wrapped(&shortened(&finding.message, TEXT), INDENT) {
+        self.write(&format!("{severity}  {}\n", self.look.paint(Tone::Heading, &told.heading())));
+        for line in self.look.wrapped(&shortened(&told.what, TEXT), INDENT) {
             self.write(&format!("{:INDENT$}{line}\n", ""));
         }
+        // Once is enough for each kind.
+        match self.explained.iter().find(|(kind, _)| *kind == finding.kind.name()) {
+            Some((_, first)) => self.row("why", &format!("as in {first}")),
+            None => self.row("why", &told.why),
+        }
+        self.row("change", &told.change);
         if finding.tools.len() > 1 {
             let tools: Vec<String> = finding.tools.iter().map(|tool| shortened(tool, NAME)).collect();
             self.row("tools", &shortened(&tools.join(", "), TEXT));
         }
-        if let Some(sent) = sent(&finding.repro) {
-            self.row("request", &sent);
+        if let Some(request) = &told.request {
+            self.row("request", request);
         }
         for evidence in &finding.evidence {
-            self.evidence(&shortened(&evidence.label, NAME), &evidence.text);
+            self.evidence(evidence);
         }
-        let proven = format!("{} of {} times on fresh servers", finding.reproduced.k, finding.reproduced.n);
-        self.row("proven", &proven);
+        self.row("proven", &told.proven());
         // One line, however long: it is there to be copied.
-        self.write(&format!("{:INDENT$}{:<8} {}\n", "", "replay", finding.replay_line()));
+        self.write(&format!("{:INDENT$}{:<8} {}\n", "", "replay", told.replay));
     }
 
     fn row(&mut self, key: &str, value: &str) {
@@ -163,57 +208,84 @@ impl Page {
         }
     }
 
-    fn evidence(&mut self, label: &str, text: &str) {
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    fn evidence(&mut self, evidence: &Evidence) {
+        let label = shortened(&evidence.label, NAME);
+        let mut lines = lines_of(evidence);
+        let mut shown = Vec::new();
+        let folded = lines.iter().zip(&self.noise).take_while(|(line, noise)| *line == noise).count();
+        if is_stderr(evidence) && folded > 1 && folded == self.noise.len() && folded < lines.len() {
+            lines.drain(..folded);
+            shown.push(format!("({folded} lines that the server writes at every start)"));
+        }
         let room = self.look.width() - KEY - 1;
-        let shown: Vec<String> = match lines.len() {
-            few if few <= FIRST_LINES + LAST_LINES + 1 => {
-                lines.iter().map(|line| shortened(line, room)).collect()
+        if !is_stderr(evidence) && lines.len() == 1 {
+            // One long line is an answer, of which the beginning alone says little.
+            let whole = shortened(lines[0], room * ANSWER_LINES);
+            lines.clear();
+            shown.extend(self.look.wrapped(&whole, KEY));
+        }
+        let cut = |line: &&str| shortened(line, room);
+        match lines.len() {
+            few if few <= FIRST_LINES + LAST_LINES + 1 || self.look.detail() == Detail::Full => {
+                shown.extend(lines.iter().map(cut));
             }
             many => {
-                let left_out = many - FIRST_LINES - LAST_LINES;
-                let first = lines[..FIRST_LINES].iter().map(|line| shortened(line, room));
-                let last = lines[many - LAST_LINES..].iter().map(|line| shortened(line, room));
-                first.chain([format!("({left_out} lines more)")]).chain(last).collect()
+                shown.extend(lines[..FIRST_LINES].iter().map(cut));
+                shown.push(format!("({} more lines)", many - FIRST_LINES - LAST_LINES));
+                shown.extend(lines[many - LAST_LINES..].iter().map(cut));
             }
-        };
+        }
         // A long label takes a line of its own, so that all text stands in one column.
         let fits = label.chars().count() <= 8;
         if !fits {
             self.write(&format!("{:INDENT$}{label}\n", ""));
         }
         for (index, line) in shown.iter().enumerate() {
-            let key = if index == 0 && fits { label } else { "" };
+            let key = if index == 0 && fits { &*label } else { "" };
             let line = self.look.paint(Tone::Faint, line);
             self.write(&format!("{:INDENT$}{key:<8} {line}\n", ""));
         }
     }
 
-    fn exercised(&mut self, run: &Run) {
-        self.heading("Exercised");
-        let effort = format!(
-            "{} on {} in {:.1} s, seed {}",
-            counted(run.summary.calls as usize, "call"),
-            counted(run.lives as usize, "server start"),
-            run.took.as_secs_f64(),
-            run.seed
-        );
-        self.write(&format!("  {effort}\n"));
-        self.standing(&run.server.standing);
-        self.table(&run.tools);
+    fn findings(&mut self, heading: &str, findings: &[&Told]) {
+        if findings.is_empty() {
+            return;
+        }
+        self.heading(heading);
+        for told in findings.iter().take(IN_LINES) {
+            self.item(&format!("{} ({})", one_line(told), told.finding.id));
+        }
+        let more = findings.len().saturating_sub(IN_LINES);
+        match more {
+            0 => self.write("  `wallfacer report` shows each in full\n"),
+            more => self
+                .write(&format!("  and {}; `wallfacer report` shows all\n", counted(more, "more finding"))),
+        }
     }
 
-    /// How the server was confined, what of it was seen, and what stood in the way of more.
-    fn standing(&mut self, standing: &Standing) {
-        let seen = format!("{standing}; seen: {}", standing.watched().join(", "));
-        for line in [&seen].into_iter().chain(&standing.remarks).chain(&standing.access.told()) {
+    fn tested(&mut self, document: &Document) {
+        self.heading("Tested");
+        let run = &document.run;
+        let mut effort = format!(
+            "{} in {:.1} s, {}, seed {}",
+            counted(document.summary.calls.calls as usize, "call"),
+            run.duration_ms as f64 / 1e3,
+            counted(run.lives as usize, "server start"),
+            run.seed
+        );
+        if run.out_of_time && !run.interrupted {
+            effort.push_str("; the time limit ended the run before everything planned was tried");
+        }
+        let seen = format!("sandbox: {}; watched: {}", run.sandbox, run.observed.join(", "));
+        for line in [effort, seen].iter().chain(&run.remarks).chain(&run.access.told()) {
             for part in self.look.wrapped(&shortened(line, TEXT), 2) {
                 self.write(&format!("  {part}\n"));
             }
         }
+        self.table(&document.tools);
     }
 
-    fn table(&mut self, tools: &BTreeMap<String, ToolSummary>) {
+    fn table(&mut self, tools: &BTreeMap<String, Counts>) {
         if tools.is_empty() {
             return;
         }
@@ -224,7 +296,8 @@ impl Page {
             "tool", "calls", "valid, worked", "refused", "tool errors", "failed"
         );
         self.write(&format!("{}\n", self.look.paint(Tone::Faint, &head)));
-        for (name, tool) in names.iter().zip(tools.values()).take(MAX_ROWS) {
+        let most = if self.look.detail() == Detail::Full { usize::MAX } else { MAX_ROWS };
+        for (name, tool) in names.iter().zip(tools.values()).take(most) {
             let worked = format!("{}/{}", tool.valid_completed, tool.valid_calls);
             let calls = &tool.calls;
             let failed = calls.failed + calls.malformed + calls.silent + calls.gone;
@@ -233,7 +306,22 @@ impl Page {
                 calls.calls, calls.rejected, calls.tool_errors
             ));
         }
-        self.more(tools.len(), MAX_ROWS);
+        self.more(tools.len(), most);
+    }
+
+    fn gaps(&mut self, gaps: &[Gap]) {
+        if gaps.is_empty() {
+            return;
+        }
+        self.heading("Not tested");
+        let most = if self.look.detail() == Detail::Full { usize::MAX } else { GAPS };
+        for gap in gaps.iter().take(most) {
+            self.item(&gap.line());
+        }
+        if gaps.len() > most {
+            let more = counted(gaps.len() - most, "more reason");
+            self.write(&format!("  and {more}; `wallfacer report` shows all\n"));
+        }
     }
 
     fn lines(&mut self, heading: &str, lines: impl Iterator<Item = String>) {
@@ -242,17 +330,22 @@ impl Page {
             return;
         }
         self.heading(heading);
-        for line in lines.iter().take(IN_LINES) {
-            for (index, part) in self.look.wrapped(line, 4).iter().enumerate() {
-                self.write(&format!("  {} {part}\n", if index == 0 { "-" } else { " " }));
-            }
+        let most = if self.look.detail() == Detail::Full { usize::MAX } else { IN_LINES };
+        for line in lines.iter().take(most) {
+            self.item(line);
         }
-        self.more(lines.len(), IN_LINES);
+        self.more(lines.len(), most);
+    }
+
+    fn item(&mut self, text: &str) {
+        for (index, part) in self.look.wrapped(text, 4).iter().enumerate() {
+            self.write(&format!("  {} {part}\n", if index == 0 { "-" } else { " " }));
+        }
     }
 
     fn more(&mut self, there: usize, shown: usize) {
         if there > shown {
-            self.write(&format!("  and {} more; --format json has all\n", there - shown));
+            self.write(&format!("  and {} more; `wallfacer report` shows all\n", number(there - shown)));
         }
     }
 
@@ -265,59 +358,6 @@ impl Page {
     }
 }
 
-/// How much was found at, above and below the threshold.
-fn found(run: &Run, threshold: Severity) -> String {
-    let by_severity = |grave: bool| {
-        let severities = Severity::ALL.into_iter().rev().filter(|severity| (*severity >= threshold) == grave);
-        let counts = severities.map(|severity| {
-            (severity, run.findings.iter().filter(|finding| finding.severity == severity).count())
-        });
-        let counts = counts.filter(|(_, count)| *count > 0);
-        counts.map(|(severity, count)| format!("{count} {severity}")).collect::<Vec<_>>().join(", ")
-    };
-    let grave = run.findings.iter().filter(|finding| finding.severity >= threshold).count();
-    let (above, below) = (by_severity(true), by_severity(false));
-    let mut said = match grave {
-        0 if run.interrupted => format!("nothing of severity {threshold} or above so far"),
-        0 => format!("nothing of severity {threshold} or above"),
-        _ => format!("{} of severity {threshold} or above: {above}", counted(grave, "finding")),
-    };
-    if !below.is_empty() {
-        let _infallible = write!(said, "; below that: {below}");
-    }
-    if run.interrupted {
-        let _infallible = write!(said, "; {}", after(run));
-    } else if run.out_of_time {
-        said.push_str("; time ran out before the plan did");
-    }
-    said
-}
-
-/// When a signal came.
-fn after(run: &Run) -> String {
-    format!("interrupted after {:.1} s, before the plan was done", run.took.as_secs_f64())
-}
-
-/// The server, as it calls itself.
-fn subject(run: &Run) -> String {
-    let server = &run.server;
-    let name =
-        server.name.as_deref().map_or("a server without a name".to_owned(), |name| shortened(name, NAME));
-    let version =
-        server.version.as_deref().map(|version| format!(" {}", shortened(version, NAME))).unwrap_or_default();
-    format!("{name}{version}, protocol {} ({} era)", server.protocol, server.era())
-}
-
-fn line(finding: &Finding, besides: &str) -> String {
-    format!(
-        "{} {} in {}: {} ({besides})",
-        finding.severity,
-        finding.kind.name(),
-        shortened(finding.place(), NAME),
-        shortened(&finding.message, TEXT)
-    )
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+fn one_line(told: &Told) -> String {
+    format!("{} {}: {}", told.finding.severity, told.heading(), shortened(&told.what, TEXT))
 }

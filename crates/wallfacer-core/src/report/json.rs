@@ -24,6 +24,7 @@ pub fn examination(seen: &Examination) -> Value {
         "target": seen.target,
         "server": server(&seen.server, seen.transport),
         "round_trip_us": seen.round_trips.iter().map(|time| time.as_micros() as u64).collect::<Vec<_>>(),
+        "not_seen": seen.not_seen,
         "catalogue": catalogue(&seen.catalogue),
         "strays": {
             "counts": seen.strays.counts.iter().map(|(fault, count)| {

@@ -38,9 +38,16 @@ pub fn stored(listing: &Listing, directory: &Path, look: Look) -> String {
 
 /// What differs between two sets of findings.
 pub fn differences(diff: &Diff<'_>, look: Look) -> String {
-    let Diff { new, fixed, persisting } = diff;
-    let mut text = format!("{} new, {} fixed, {} persisting\n", new.len(), fixed.len(), persisting.len());
-    for (title, findings) in [("New", new), ("Fixed", fixed), ("Persisting", persisting)] {
+    let Diff { new, fixed, not_seen, persisting } = diff;
+    let [added, gone, unknown, stayed] = [new, fixed, not_seen, persisting].map(Vec::len);
+    let mut text = format!("{added} new, {gone} fixed, {unknown} not seen, {stayed} persisting\n");
+    let lists = [
+        ("New", new),
+        ("Fixed: tried again, and gone", fixed),
+        ("Not seen: not tried, or the run was cut short", not_seen),
+        ("Persisting", persisting),
+    ];
+    for (title, findings) in lists {
         if !findings.is_empty() {
             text += &format!("\n{}\n", look.paint(Tone::Heading, title));
         }
@@ -66,7 +73,7 @@ fn entry(finding: &Finding, look: Look) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::{Cause, Kind, Origin, Repro, Reproduced, Unreadable, diff};
+    use crate::findings::{Cause, Kind, Origin, Repro, Reproduced, Tried, Unreadable, diff};
     use crate::plan::{Case, Intent};
     use serde_json::json;
 
@@ -87,7 +94,7 @@ mod tests {
     #[test]
     fn no_line_of_a_list_is_longer_than_the_terminal_is_wide() {
         let findings = findings();
-        let all = diff(&[], &findings);
+        let all = diff(&[], &findings, &Tried::default());
         for width in [60, 80, 120] {
             let text = differences(&all, Look::terminal(width, false));
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
@@ -98,8 +105,11 @@ mod tests {
     fn what_changed_is_listed_under_how_it_did() {
         let [one, two, three] = findings();
         let (base, candidate) = ([one.clone(), two], [three, one]);
-        let text = differences(&diff(&base, &candidate), Look::PLAIN);
-        insta::assert_snapshot!(format!("{text}---\n{}", differences(&diff(&[], &[]), Look::PLAIN)));
+        let text = differences(&diff(&base, &candidate, &Tried::default()), Look::PLAIN);
+        insta::assert_snapshot!(format!(
+            "{text}---\n{}",
+            differences(&diff(&[], &[], &Tried::default()), Look::PLAIN)
+        ));
     }
 
     #[test]

@@ -9,6 +9,19 @@ const WIDEST: usize = 120;
 pub struct Look {
     width: usize,
     coloured: bool,
+    detail: Detail,
+}
+
+/// How much of a report is shown to a person.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// The verdict alone.
+    Quiet,
+    /// The gravest findings in full, the rest in a line each.
+    #[default]
+    Usual,
+    /// Everything.
+    Full,
 }
 
 /// What a piece of text is, which its colour says again.
@@ -23,10 +36,19 @@ pub(super) enum Tone {
 
 impl Look {
     /// As in a file or a pipe.
-    pub const PLAIN: Look = Look { width: 80, coloured: false };
+    pub const PLAIN: Look = Look { width: 80, coloured: false, detail: Detail::Usual };
 
     pub fn terminal(width: usize, coloured: bool) -> Look {
-        Look { width: width.clamp(NARROWEST, WIDEST), coloured }
+        Look { width: width.clamp(NARROWEST, WIDEST), coloured, detail: Detail::Usual }
+    }
+
+    /// The same with more or less in it.
+    pub fn with_detail(self, detail: Detail) -> Look {
+        Look { detail, ..self }
+    }
+
+    pub(super) fn detail(self) -> Detail {
+        self.detail
     }
 
     /// The sequences for a terminal that a text of this look has; whatever else steers one is not of ours.

@@ -1,29 +1,39 @@
 //! Writes what was found as text, with one file per format. Nothing is printed here.
 
+mod agent;
 mod behaved;
 mod document;
 mod examination;
+mod explain;
 mod format;
+mod gaps;
+mod github;
+mod gitlab;
+mod html;
 mod human;
 mod json;
+mod junit;
 mod listing;
 mod look;
+mod markdown;
 mod sarif;
 mod sent;
 #[cfg(test)]
 mod tests;
+mod told;
 mod trace;
+mod verdict;
 
+pub use document::Document;
 pub use examination::{examination, machine, remarks};
+pub use explain::{finding_in_full, kind_page, kind_text};
 pub use format::Format;
+pub use html::{Comparison, PastRun};
 pub use json::examination as examination_json;
 pub use listing::{differences, stored};
-pub use look::Look;
+pub use look::{Detail, Look};
 pub use trace::{manifest, trace_lines};
 
-use document::document;
-use human::human;
-use sarif::sarif;
 use serde_json::Value;
 
 use crate::observe::Behaviour;
@@ -52,5 +62,10 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     pub fn new(run: &'a Run, threshold: Severity, source: Option<String>) -> Report<'a> {
         Report { run, threshold, source, behaviour: None, show_noise: false }
+    }
+
+    /// All that a format needs.
+    pub fn document(&self) -> Document {
+        Document::new(self)
     }
 }

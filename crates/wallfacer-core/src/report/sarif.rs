@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use wallfacer_text::markdown;
 
-use super::Report;
-use super::sent::sent;
+use super::document::Document;
+use super::told::Told;
 use crate::findings::{Finding, Kind, ReferenceKind};
 use crate::summary::Conclusion;
 use crate::target::Severity;
@@ -18,23 +18,23 @@ const NAME: usize = 100;
 const TEXT: usize = 1_000;
 
 /// The whole run.
-pub fn sarif(report: &Report<'_>) -> Value {
-    let run = report.run;
-    let shown: Vec<(&Finding, Option<&str>)> = run
+pub fn sarif(document: &Document) -> Value {
+    let shown: Vec<(&Told, Option<&str>)> = document
         .findings
         .iter()
-        .map(|finding| (finding, None))
-        .chain(run.accepted.iter().map(|accepted| (&accepted.finding, Some(accepted.reason.as_str()))))
+        .map(|told| (told, None))
+        .chain(document.accepted.iter().map(|known| (&known.told, Some(known.accepted_because.as_str()))))
         .collect();
     let mut kinds: Vec<&Kind> = Vec::new();
-    for (finding, _) in &shown {
-        if !kinds.iter().any(|kind| kind.name() == finding.kind.name()) {
-            kinds.push(&finding.kind);
+    for (told, _) in &shown {
+        if !kinds.iter().any(|kind| kind.name() == told.finding.kind.name()) {
+            kinds.push(&told.finding.kind);
         }
     }
+    let source = document.source.as_deref();
     let results: Vec<Value> =
-        shown.iter().map(|(finding, accepted)| result(finding, *accepted, &kinds, report)).collect();
-    let notifications: Vec<Value> = run
+        shown.iter().map(|(told, accepted)| result(told, *accepted, &kinds, source)).collect();
+    let notifications: Vec<Value> = document
         .not_tested
         .iter()
         .map(|not| {
@@ -42,6 +42,7 @@ pub fn sarif(report: &Report<'_>) -> Value {
             json!({ "level": "note", "message": { "text": markdown(&text) } })
         })
         .collect();
+    let conclusion = document.verdict.conclusion;
     json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -52,10 +53,10 @@ pub fn sarif(report: &Report<'_>) -> Value {
                 "informationUri": env!("CARGO_PKG_REPOSITORY"),
                 "rules": kinds.iter().map(|kind| rule(kind)).collect::<Vec<_>>(),
             } },
-            "automationDetails": { "id": category(report) },
+            "automationDetails": { "id": category(document) },
             "invocations": [{
-                "executionSuccessful": run.conclusion(report.threshold) != Conclusion::NotTested && !run.interrupted,
-                "startTimeUtc": run.started,
+                "executionSuccessful": conclusion != Conclusion::NotTested && !document.run.interrupted,
+                "startTimeUtc": document.run.started,
                 "toolExecutionNotifications": notifications,
             }],
             "columnKind": "unicodeCodePoints",
@@ -65,8 +66,8 @@ pub fn sarif(report: &Report<'_>) -> Value {
 }
 
 /// Runs of different servers of one project stand beside each other, and do not replace each other.
-fn category(report: &Report<'_>) -> String {
-    let name = report.run.server.name.as_deref().unwrap_or("server");
+fn category(document: &Document) -> String {
+    let name = document.server.name.as_deref().unwrap_or("server");
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
     format!("wallfacer/{}/", name.chars().take(NAME).map(plain).collect::<String>())
 }
@@ -75,7 +76,8 @@ fn rule(kind: &Kind) -> Value {
     let about = kind.about();
     let references = about.references();
     let listed: Vec<String> = references.iter().map(|reference| reference.text.clone()).collect();
-    let spec = references.iter().find(|reference| reference.kind == ReferenceKind::Spec);
+    let help =
+        format!("{}\n\nWhat to change: {}\n\nHow it is proven: {}", about.why, about.change, about.proof);
     let tags: Vec<String> = references
         .iter()
         .filter(|reference| reference.kind == ReferenceKind::Cwe)
@@ -85,9 +87,9 @@ fn rule(kind: &Kind) -> Value {
         "id": kind.name(),
         "name": pascal(kind.name()),
         "shortDescription": { "text": about.title },
-        "fullDescription": { "text": about.help },
-        "help": { "text": format!("{}\n\nReferences: {}", about.help, listed.join(", ")) },
-        "helpUri": spec.map_or(env!("CARGO_PKG_REPOSITORY"), |spec| spec.text.as_str()),
+        "fullDescription": { "text": about.why },
+        "help": { "text": format!("{help}\n\nReferences: {}", listed.join(", ")) },
+        "helpUri": about.page(),
         "defaultConfiguration": { "level": level(kind.default_severity()) },
         "properties": {
             "tags": tags,
@@ -97,20 +99,21 @@ fn rule(kind: &Kind) -> Value {
     })
 }
 
-fn result(finding: &Finding, accepted: Option<&str>, kinds: &[&Kind], report: &Report<'_>) -> Value {
+fn result(told: &Told, accepted: Option<&str>, kinds: &[&Kind], source: Option<&str>) -> Value {
+    let finding = &told.finding;
     let index = kinds.iter().position(|kind| kind.name() == finding.kind.name());
     let place = markdown(&shortened(finding.place(), NAME));
-    let mut text = format!("{}: {}.", place, shortened(&finding.message, TEXT));
-    if let Some(sent) = sent(&finding.repro) {
-        text.push_str(&format!("\nSent: {sent}"));
+    let mut text = format!("{place}: {}", shortened(&told.what, TEXT));
+    if let Some(request) = &told.request {
+        text.push_str(&format!("\nRequest: {request}"));
     }
-    text.push_str(&format!("\nReplay: {}", finding.replay_line()));
+    text.push_str(&format!("\nWhat to change: {}\nReplay: {}", told.change, told.replay));
     let mut result = json!({
         "ruleId": finding.kind.name(),
         "ruleIndex": index,
         "level": level(finding.severity),
         "message": { "text": markdown(&text) },
-        "locations": [location(finding, &place, report.source.as_deref())],
+        "locations": [location(finding, &place, source)],
         "partialFingerprints": { FINGERPRINT: finding.id },
         "properties": {
             "severity": finding.severity,

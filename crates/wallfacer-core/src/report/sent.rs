@@ -20,20 +20,28 @@ pub fn sent(repro: &Repro) -> Option<String> {
         true => String::new(),
         false => format!(", after {}", shortened(&before.join(", "), MAX_CHARS)),
     };
+    let at_once = steps.iter().filter(|step| step.get("send").is_some()).count();
     Some(match requests.len() {
+        _ if at_once > 1 => {
+            let sent = steps.iter().filter(|step| step.get("send").is_some()).find_map(request)?;
+            format!("{at_once} requests at once, the first: {}{behind}", shortened(&sent, MAX_CHARS))
+        }
         1 => format!("{}{behind}", shortened(last, MAX_CHARS)),
         many => format!("{many} requests in a row, the last: {}{behind}", shortened(last, MAX_CHARS)),
     })
 }
 
 fn request(step: &Value) -> Option<String> {
-    if let Some(call) = step.get("call") {
+    if let Some(call) = step.get("call").or_else(|| step.get("send")) {
         let params = call.get("params")?;
         let method = call.get("method")?.as_str()?;
         return Some(match (params.get("name").and_then(Value::as_str), params.get("arguments")) {
             (Some(name), Some(arguments)) => format!("{method} {name} {arguments}"),
             _ => format!("{method} {params}"),
         });
+    }
+    if let Some(schedule) = step.get("rounds") {
+        return rounds(schedule);
     }
     let raw = step.get("raw")?;
     match (raw.get("text"), raw.get("base64")) {
@@ -42,6 +50,30 @@ fn request(step: &Value) -> Option<String> {
         (None, Some(base64)) => Some(format!("bytes that are no text, in base64: {}", base64.as_str()?)),
         (None, None) => None,
     }
+}
+
+/// The calls of several clients, those at once in brackets.
+fn rounds(schedule: &Value) -> Option<String> {
+    let round = |round: &Value| {
+        let asks = round.as_array()?;
+        let called: Vec<String> = asks.iter().filter_map(asked).collect();
+        Some(match &called[..] {
+            [alone] => alone.clone(),
+            [first, ..] => format!("at once [{first} … {} calls]", called.len()),
+            [] => return None,
+        })
+    };
+    let rounds = schedule.get("rounds")?.as_array()?;
+    Some(rounds.iter().filter_map(round).collect::<Vec<_>>().join(", then "))
+}
+
+fn asked(ask: &Value) -> Option<String> {
+    let params = ask.get("params")?;
+    let name = params.get("name").and_then(Value::as_str).or(ask.get("method")?.as_str())?;
+    Some(match params.get("arguments") {
+        Some(arguments) => format!("{name} {arguments}"),
+        None => name.to_owned(),
+    })
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::document::Document;
-use super::{Look, Report, document, human, sarif};
+use super::{Document, Format, Look, Report};
 use crate::findings::{Baseline, Cause, Evidence, Finding, Kind, Origin, Repro, Reproduced, published};
 use crate::observe::Behaviour;
 use crate::plan::{Case, Intent, Subject};
@@ -15,6 +14,22 @@ use crate::target::{Command, Reach, Severity, Target, Version};
 use crate::wire::Server;
 
 const HOSTILE: &str = "na\u{1b}[2Jme\u{202e}\r\n";
+
+/// Tries to end whatever a format puts text into: tags, links, commands of CI systems, blocks of code.
+const ACTIVE: &str =
+    "</script><img src=x onerror=alert(1)>[a](javascript:x)\n::error::x\n##[error]y\n```\n]]>&\"'`|--><b>";
+
+fn human(report: &Report<'_>, look: Look) -> String {
+    super::human::human(&report.document(), look)
+}
+
+fn sarif(report: &Report<'_>) -> Value {
+    super::sarif::sarif(&report.document())
+}
+
+fn document(report: &Report<'_>) -> Value {
+    report.document().value()
+}
 
 fn finding(kind: Kind, tool: &str) -> Finding {
     let case = Case::tool(tool, json!({ "q": HOSTILE }), Intent::Valid, 0);
@@ -46,7 +61,9 @@ fn run(findings: Vec<Finding>) -> Run {
         not_tested: vec![NotTested { what: HOSTILE.to_owned(), why: "it was left out".to_owned() }],
         out_of_time: false,
         rules_judged: 0,
+        rules: Default::default(),
         news: Vec::new(),
+        tokens: Vec::new(),
     };
     Run::of_fuzzing("2026-01-02T03:04:05Z".to_owned(), fuzzed)
 }
@@ -134,7 +151,7 @@ fn an_interrupted_run_says_so_and_is_never_a_pass() {
 
 #[test]
 fn every_document_keeps_to_the_json_schema() {
-    let published = published::<Document<'_>>("report.schema.json");
+    let published = published::<Document>("report.schema.json");
     let schema = jsonschema::validator_for(&published).unwrap();
     let mut accepted = broken();
     let mut baseline = Baseline::default();
@@ -205,4 +222,110 @@ fn sarif_is_as_its_specification_demands() {
     let unnamed = Report { source: None, ..report(&unnamed) };
     let log = sarif(&unnamed);
     assert_eq!(log["runs"][0]["results"][0]["locations"][0].get("physicalLocation"), None);
+}
+
+/// A run in which every text that can come from a server tries to act.
+fn active() -> Run {
+    let mut made = finding(Kind::Crash, ACTIVE);
+    made.message = ACTIVE.to_owned();
+    made.evidence = vec![Evidence { label: ACTIVE.to_owned(), text: ACTIVE.to_owned() }];
+    made.tools = vec![ACTIVE.to_owned(), HOSTILE.to_owned()];
+    let mut run = run(vec![made]);
+    run.server.name = Some(ACTIVE.to_owned());
+    run.server.version = Some(ACTIVE.to_owned());
+    run.tools = BTreeMap::from([(ACTIVE.to_owned(), run.tools[HOSTILE].clone())]);
+    run.notes.push(Note { tool: Some(ACTIVE.to_owned()), text: ACTIVE.to_owned() });
+    run.not_tested.push(NotTested { what: ACTIVE.to_owned(), why: ACTIVE.to_owned() });
+    run
+}
+
+#[test]
+fn nothing_of_a_server_acts_in_any_format() {
+    for (run, format) in
+        [active(), broken()].iter().flat_map(|run| Format::ALL.iter().map(move |format| (run, *format)))
+    {
+        let written = format.write(&report(run), Look::PLAIN);
+        // As it is handed over: what still acts there is shown as a code.
+        let text = wallfacer_text::page(&written, format.commands());
+        let name = format.name();
+        for line in text.lines() {
+            let command = line.trim_start().starts_with("::") && format != Format::Github;
+            assert!(!command, "{name} would have a CI system act: {line}");
+        }
+        let commands = text.lines().filter(|line| line.starts_with("::error ")).count();
+        let grave = run.findings.iter().filter(|finding| finding.severity >= Severity::High).count();
+        assert!(format != Format::Github || commands == grave, "{commands} of {grave}: {text}");
+        if matches!(format, Format::Html | Format::Markdown) {
+            assert!(!text.contains("<img"), "{name}: {text}");
+            assert!(format == Format::Html || !text.contains("](javascript"), "{name}: {text}");
+        }
+        match format {
+            Format::Html => assert_eq!(text.matches("</script>").count(), 2, "{text}"),
+            Format::Junit => assert!(!text.contains("]]>&") && !text.contains("<b>"), "{text}"),
+            Format::Json | Format::Sarif | Format::Gitlab => {
+                serde_json::from_str::<Value>(&text).expect(name);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_format_reads_well() {
+    let run = broken();
+    let report = Report::new(&run, Severity::Medium, Some("wallfacer.toml".to_owned()));
+    for format in [Format::Junit, Format::Markdown, Format::Github, Format::Gitlab, Format::Agent] {
+        insta::assert_snapshot!(format!("as {}", format.name()), format.write(&report, Look::PLAIN));
+    }
+}
+
+#[test]
+fn a_stored_run_reads_back_and_looks_the_same() {
+    let mut accepted = broken();
+    let mut baseline = Baseline::default();
+    baseline.accept(&accepted.findings[0], "known", "2026-01-02");
+    accepted.hold_against(&baseline);
+    for run in [broken(), accepted, run(vec![])] {
+        let document = report(&run).document();
+        let stored = super::written(&document.value());
+        let read = Document::read(&stored).unwrap();
+        for format in Format::ALL {
+            let [before, after] = [&document, &read].map(|one| format.write_document(one, None, Look::PLAIN));
+            assert_eq!(before, after, "{}", format.name());
+        }
+    }
+}
+
+#[test]
+fn a_verdict_says_what_it_is() {
+    let line = |run: &Run| super::verdict::line(&report(run).document());
+    let mut known = run(vec![finding(Kind::Crash, "add")]);
+    let mut baseline = Baseline::default();
+    baseline.accept(&finding(Kind::Crash, "add"), "known", "2026-01-02");
+    known.hold_against(&baseline);
+    let untested = Run { tools: BTreeMap::new(), ..run(vec![]) };
+    let low = run(vec![finding(Kind::AcceptedInvalid, "add")]);
+    let mut late = run(vec![]);
+    late.out_of_time = true;
+    let lines = [run(vec![]), broken(), low, known, late, untested].map(|run| line(&run));
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_page_of_a_thousand_findings_stays_small() {
+    let mut one = finding(Kind::Crash, "add");
+    one.evidence = vec![Evidence { label: "stderr".to_owned(), text: "a line of a trace\n".repeat(300) }];
+    let run = run(vec![one; 1_000]);
+    let page = Format::Html.write(&report(&run), Look::PLAIN);
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn a_summary_of_a_job_has_a_bound() {
+    let mut one = finding(Kind::Crash, "add");
+    one.evidence = vec![Evidence { label: "stderr".to_owned(), text: "x".repeat(300) + "\n" }; 20];
+    let run = run(vec![one; 2_000]);
+    let text = Format::Markdown.write(&report(&run), Look::PLAIN);
+    assert!(text.len() < 1024 * 1024, "{} bytes", text.len());
+    assert!(text.contains("not shown here for want of room"));
 }

@@ -12,9 +12,9 @@ use crate::wire::{Connection, Happening, Ticket};
 /// Most answers come before this; it is only looked into why one does not.
 const AT_ONCE: Duration = Duration::from_millis(200);
 /// How often it is looked whether the server may work at all.
-const LOOK_EVERY: Duration = Duration::from_millis(400);
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(400);
 /// So many times its time limit a request is given at most, however busy the machine is.
-const MOST_TIMES: u32 = 4;
+pub(super) const MOST_TIMES: u32 = 4;
 
 /// A request and the time that it may take.
 #[derive(Debug, Clone, PartialEq)]

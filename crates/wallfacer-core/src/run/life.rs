@@ -1,14 +1,17 @@
 //! One server from start to end, and the steps taken on it.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
+use wallfacer_text::lexicon::{Action, does};
 
 use super::call::{Call, answer, execute};
 use super::patience::Patience;
-use super::recording::{Mark, Recording, Taken};
-use crate::plan::{Case, RawFrame, Step};
+use super::recording::{Fetched, Mark, Recording, Taken};
+use super::together::execute_together;
+use crate::plan::{Case, Kept, Lesson, RawFrame, Step, as_type_of, harvest, rows};
 use crate::target::Era;
 use crate::wire::{
     Closed, ConnectError, Connection, Connector, Fault, Happening, HeaderParams, Id, Outcome, Server, Strays,
@@ -22,12 +25,16 @@ const MAX_TIMES: u32 = 100_000;
 const MAX_REPEATING: Duration = Duration::from_secs(60);
 /// A program that ends by an exception takes itself apart before it does so.
 const PARTING: Duration = Duration::from_secs(2);
+/// What is told to leave has at least as long as clients give it.
+const LEAVING: Duration = Duration::from_secs(5);
 /// Errors about earlier frames that may still come; one frame of many lines may bring as many.
 const MAX_OLD_ERRORS: usize = 64;
 /// How often stock is taken while a request is made many times.
 const STOCKS: u32 = 24;
 /// Requests between two of them at most, so that there are enough where the time is up before the requests are made.
 const MOST_APART: u32 = 16;
+/// Levels of arguments in which kept values are looked for.
+const MAX_LEVELS: usize = 16;
 
 /// A server that is there to be spoken to.
 #[derive(Debug)]
@@ -40,6 +47,8 @@ pub struct Life {
     pub noise: Strays,
     /// What it was asked before all else, as far as that still holds.
     prepared: Vec<Step>,
+    /// What calls name, and what this server gave in its place when it was prepared.
+    kept: Vec<(Kept, Value)>,
 }
 
 impl Life {
@@ -49,7 +58,22 @@ impl Life {
         connection.set_header_params(headers.clone());
         let startup = connection.vigil().is_kept().then(|| connection.settle_step());
         let noise = connection.take_strays();
-        Ok(Life { connection, server, startup, noise, prepared: Vec::new() })
+        Ok(Life { connection, server, startup, noise, prepared: Vec::new(), kept: Vec::new() })
+    }
+
+    /// The same as a further client: a session of its own with the server behind a connection, where that listens.
+    pub async fn start_beside(
+        connector: &mut Connector,
+        headers: &HeaderParams,
+        first: Option<&Connection>,
+    ) -> Result<Life, ConnectError> {
+        let (mut connection, server) = match first {
+            Some(first) => connector.open_beside(first).await?,
+            None => connector.open().await?,
+        };
+        connection.set_header_params(headers.clone());
+        let noise = connection.take_strays();
+        Ok(Life { connection, server, startup: None, noise, prepared: Vec::new(), kept: Vec::new() })
     }
 
     /// Whether it was asked what must come first.
@@ -59,49 +83,94 @@ impl Life {
 
     /// Asks what must come first. False where the server does not outlive that.
     pub async fn prepare(&mut self, case: &Case, patience: &Patience) -> bool {
-        for step in &case.prelude {
-            if self.take(step, patience).await.is_fatal() {
+        self.kept.clear();
+        let mut given: Vec<Lesson> = Vec::new();
+        for row in rows(&case.prelude) {
+            if let [Step::Keep(kept)] = row {
+                let mut there = given.iter().filter(|lesson| lesson.field == kept.field);
+                if let Some(lesson) = there.nth(kept.nth) {
+                    self.kept.push((kept.clone(), lesson.value.clone()));
+                }
+                continue;
+            }
+            let taken = self.take_row(row, patience).await;
+            if taken.iter().any(Taken::is_fatal) {
                 return false;
             }
+            given = match taken.last().and_then(|last| last.outcome.as_ref()) {
+                Some(Outcome::Reply(reply)) => harvest(&reply.result().unwrap_or_default()),
+                _ => Vec::new(),
+            };
         }
         self.prepared.clone_from(&case.prelude);
         true
     }
 
-    /// Who calls a tool that was called to prepare the server may have undone what that did.
+    /// Who calls a tool that was called to prepare the server, or takes away what that made, may have undone what was done.
     pub fn forget_what_is_undone_by(&mut self, case: &Case) {
         let is_prepared = |tool: &str| self.prepared.iter().any(|step| step.tool() == Some(tool));
-        if case.steps.iter().filter_map(Step::tool).any(is_prepared) {
+        let undoes = |tool: &str| is_prepared(tool) || does(tool, Action::Removes).is_some();
+        if !self.prepared.is_empty() && case.steps.iter().filter_map(Step::tool).any(undoes) {
             self.prepared.clear();
         }
     }
 
-    /// Takes one step; all but [`Step::Restart`], which needs another life.
+    /// Parameters with what this server gave in the place of the values that were kept.
+    pub fn filled<'p>(&self, params: &'p Map<String, Value>) -> Cow<'p, Map<String, Value>> {
+        if self.kept.is_empty() {
+            return Cow::Borrowed(params);
+        }
+        let mut filled = params.clone();
+        filled.iter_mut().for_each(|(key, value)| fill(key, value, &self.kept, MAX_LEVELS));
+        Cow::Owned(filled)
+    }
+
+    /// Takes one step; all but those that need another life, or several.
     pub async fn take(&mut self, step: &Step, patience: &Patience) -> Taken {
         self.connection.begin_step();
         let mut taken = self.perform(step, patience).await;
         // Who waits in vain may wait for the network, and that is known even where nobody watches.
-        if self.connection.vigil().is_kept()
-            || taken.is_fatal() && self.connection.standing().observed.network
-        {
-            taken.traced = Some(self.connection.settle_step());
+        let kept = self.connection.vigil().is_kept();
+        let network = self.connection.standing().observed.network;
+        if kept || network {
+            let traced = self.connection.settle_step();
+            taken.fetched = network.then(|| Fetched::of(&traced));
+            taken.traced = (kept || taken.is_fatal()).then_some(traced);
+        }
+        taken
+    }
+
+    /// Takes steps that are in flight together, or one.
+    pub async fn take_row(&mut self, row: &[Step], patience: &Patience) -> Vec<Taken> {
+        if let [step] = row {
+            return vec![self.take(step, patience).await];
+        }
+        self.connection.begin_step();
+        let requests = row.iter().filter_map(Step::request).map(|(method, params)| Call {
+            timeout: patience.for_request(method, params),
+            method: method.to_owned(),
+            params: self.filled(params).into_owned(),
+        });
+        let calls: Vec<Call> = requests.collect();
+        let mut taken = execute_together(&mut self.connection, &calls).await;
+        if self.connection.vigil().is_kept() {
+            let traced = self.connection.settle_step();
+            taken.last_mut().into_iter().for_each(|last| last.traced = Some(traced.clone()));
         }
         taken
     }
 
     async fn perform(&mut self, step: &Step, patience: &Patience) -> Taken {
         match step {
-            Step::Call { method, params } => {
+            Step::Call { method, params } | Step::Send { method, params } => {
                 let timeout = patience.for_request(method, params);
-                execute(
-                    &mut self.connection,
-                    &Call { method: method.clone(), params: params.clone(), timeout },
-                )
-                .await
+                let params = self.filled(params).into_owned();
+                execute(&mut self.connection, &Call { method: method.clone(), params, timeout }).await
             }
             Step::Many { times, method, params } => {
                 let timeout = patience.for_request(method, params);
-                let call = Call { method: method.clone(), params: params.clone(), timeout };
+                let params = self.filled(params).into_owned();
+                let call = Call { method: method.clone(), params, timeout };
                 self.repeat(&call, *times, patience.for_repeating(MAX_REPEATING)).await
             }
             Step::Probe => self.ask_after(patience).await,
@@ -110,13 +179,20 @@ impl Life {
             Step::Signal(number) => {
                 let sent = self.connection.process().map(|process| process.signal(*number));
                 let told = sent.is_some_and(|sent| sent.is_ok());
-                self.afterwards("signal", if told { patience.plain() } else { Duration::ZERO }).await
+                self.afterwards("signal", if told { patience.plain().max(LEAVING) } else { Duration::ZERO })
+                    .await
             }
             Step::CloseInput => {
                 let told = self.connection.close_input();
-                self.afterwards("close input", if told { patience.plain() } else { Duration::ZERO }).await
+                self.afterwards(
+                    "close input",
+                    if told { patience.plain().max(LEAVING) } else { Duration::ZERO },
+                )
+                .await
             }
-            Step::Restart => unreachable!("the runner restarts"),
+            Step::Keep(_) => Taken::unanswered("keep", Duration::ZERO),
+            // The runner takes these, where they stand among the steps of a case; elsewhere they mean nothing.
+            Step::Restart | Step::Rounds(_) => Taken::unanswered("nothing", Duration::ZERO),
         }
     }
 
@@ -208,5 +284,33 @@ impl Life {
         };
         let taken = Taken { closed, ..Taken::unanswered(what, started.elapsed()) };
         taken.with_company(&mut self.connection, mark)
+    }
+}
+
+/// Puts what the server gave where an argument names what was kept.
+fn fill(key: &str, value: &mut Value, kept: &[(Kept, Value)], levels: usize) {
+    match value {
+        _ if levels == 0 => {}
+        Value::Object(members) => {
+            members.iter_mut().for_each(|(key, value)| fill(key, value, kept, levels - 1));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| fill(key, item, kept, levels - 1)),
+        _ => {
+            let given = kept.iter().find(|(kept, _)| kept.into == key && kept.value == *value);
+            if let Some((_, given)) = given {
+                *value = as_type_of(given, value);
+                return;
+            }
+            // An address holds what was kept among other things.
+            let within = kept.iter().find_map(|(kept, given)| {
+                let (held, given) = (kept.value.as_str()?, given.as_str()?);
+                let text =
+                    value.as_str().filter(|text| key == "uri" && kept.into == key && text.contains(held))?;
+                Some(text.replace(held, given))
+            });
+            if let Some(text) = within {
+                *value = Value::from(text);
+            }
+        }
     }
 }

@@ -2,14 +2,23 @@
 //! interpreted here, so that a check needs no server.
 
 mod call;
+mod gate;
 mod held_up;
+mod history;
+mod ledger;
 mod life;
 mod patience;
 mod recording;
+mod reserve;
 mod runner;
+mod together;
 
 pub use call::{Call, execute};
+pub use gate::{Gate, Urgency};
+pub use history::{Asked, History, Refused};
+pub use ledger::{Ledger, Start};
 pub use life::Life;
 pub use patience::Patience;
-pub use recording::{Mark, Recording, Taken};
-pub use runner::{Foreman, Runner, Unexplained};
+pub use recording::{Fetched, Mark, Recording, Taken};
+pub use reserve::Reserve;
+pub use runner::{Foreman, LATE_DEATH_MS, Runner, Unexplained};

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use wallfacer_process::{Sample, Stderr};
 
+use super::history::History;
 use crate::wire::{Closed, Connection, Correlation, Direction, Happening, Outcome, Strays};
 use crate::world::Traced;
+use wallfacer_process::sink::Flow;
 
 /// Notifications that are kept of one step; a server that floods us says the same in the first few.
 const MAX_NOTICES: usize = 16;
@@ -40,9 +42,36 @@ pub struct Taken {
     pub stock: Vec<(u32, Sample)>,
     /// What the server did to its world meanwhile; none where nobody watched.
     pub traced: Option<Traced>,
+    /// What several clients were answered, where the step was theirs.
+    pub history: Option<Box<History>>,
+    /// What it asked services for meanwhile, which the sandbox answered; none where that is not known.
+    pub fetched: Option<Vec<Fetched>>,
     /// How the server ended once its input was closed, where it had fallen silent behind a frame of ours and does not
     /// always end so.
     pub parting: Option<Closed>,
+}
+
+/// A request to a service, which the sandbox answered in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    pub method: String,
+    pub host: String,
+    /// With its query.
+    pub path: String,
+}
+
+impl Fetched {
+    /// All requests of the step's call.
+    pub fn of(traced: &Traced) -> Vec<Fetched> {
+        let answered = |flow: &&Flow| flow.call == traced.call && !flow.planted && !flow.forwarded;
+        let fetched = |flow: &Flow| {
+            let request = flow.http.as_ref().filter(|request| request.method != "CONNECT")?;
+            let host = flow.name.clone().or_else(|| request.host.clone());
+            let host = host.unwrap_or_else(|| flow.address.ip().to_string());
+            Some(Fetched { method: request.method.clone(), host, path: request.path.clone() })
+        };
+        traced.flows.iter().filter(answered).filter_map(fetched).collect()
+    }
 }
 
 /// The frames of a connection up to the beginning of a step.
@@ -80,6 +109,8 @@ impl Taken {
             notices: Vec::new(),
             stock: Vec::new(),
             traced: None,
+            history: None,
+            fetched: None,
             parting: None,
         }
     }

@@ -10,7 +10,8 @@ use super::agenda::{Budget, Turns};
 use super::lab::{Done, Failed, Job, Lab};
 use super::probes::{Notebook, Probe};
 use super::prove::{Confirmed, Proof};
-use crate::event::Listener;
+use crate::event::{Event, Listener};
+use crate::run::Start;
 use crate::target::Severity;
 use crate::wire::ConnectError;
 
@@ -20,6 +21,10 @@ const MAX_WAITING: usize = 6;
 const MAX_PROOFS: usize = 4;
 /// How often it is looked whether the time is up.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// What a thread that asks servers may have on its stack: proofs are made of many small steps within each other.
+const STACK: usize = 8 << 20;
+/// How often it is told how far the run is.
+const TELL_EVERY: Duration = Duration::from_millis(500);
 
 /// What probes, servers and time a run has.
 pub struct Engine<'a> {
@@ -67,7 +72,9 @@ impl Engine<'_> {
     /// How many jobs compute at the same time, where this many are asked for.
     pub fn workers(lab: &Lab, asked: Option<usize>) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        asked.unwrap_or(if lab.is_parallel() { cores } else { 1 }).max(1)
+        // Where a start is dear, most of them wait for a server.
+        let times = if lab.starts_are_dear() { 2 } else { 1 };
+        asked.unwrap_or(if lab.is_parallel() { cores * times } else { 1 }).max(1)
     }
 
     /// Runs the probes; how much time each of them had.
@@ -82,6 +89,7 @@ impl Engine<'_> {
         let mut running = Running::default();
         let mut failed = None;
         let mut cut_short = false;
+        let mut told = Instant::now();
         std::thread::scope(|scope| {
             loop {
                 let is_over = failed.is_some() || self.lab.stop().is_told();
@@ -114,6 +122,17 @@ impl Engine<'_> {
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
+                for tool in std::mem::take(&mut notebook.newly_reached) {
+                    listener.hear(&Event::ToolReached { tool: &tool });
+                }
+                for Start { purpose, waited, took } in self.lab.ledger().take_starts() {
+                    let (waited_ms, took_ms) = (waited.as_millis() as u64, took.as_millis() as u64);
+                    listener.hear(&Event::ServerStarted { purpose: &purpose, waited_ms, took_ms });
+                }
+                if told.elapsed() >= TELL_EVERY {
+                    told = Instant::now();
+                    listener.hear(&self.working(notebook));
+                }
             }
         });
         self.lab.rest();
@@ -127,6 +146,18 @@ impl Engine<'_> {
             probe.finish(why, notebook);
         }
         Ok((0..probes.len()).map(|probe| turns.spent(probe)).collect())
+    }
+
+    /// How far the run is.
+    fn working(&self, notebook: &Notebook) -> Event<'static> {
+        let left = self.budget.end().map(|end| end.saturating_duration_since(Instant::now()));
+        Event::Working {
+            calls: self.lab.ledger().calls(),
+            reached: notebook.reached.len(),
+            tools: self.lab.tools(),
+            suspicions: notebook.prover.open(),
+            left_ms: left.map(|left| left.as_millis() as u64),
+        }
     }
 
     /// Hands out jobs as long as there is room. True where there were more, and no time for them.
@@ -147,7 +178,7 @@ impl Engine<'_> {
             if !computes && !waits {
                 return false;
             }
-            let open = notebook.prover.open() > 0;
+            let open = notebook.prover.has_grave();
             if self.budget.is_exploring_over(open) {
                 return probes.iter().any(|probe| !probe.is_done());
             }
@@ -174,7 +205,9 @@ impl Engine<'_> {
 
     /// Where servers would meet, one at a time is asked.
     fn has_room(&self, running: &Running) -> bool {
-        self.lab.is_parallel() || running.waiting + running.proofs == 0 && running.computing < self.workers
+        // Several sessions with one server do not disturb each other as long as nothing is proven.
+        let alone = self.lab.is_remote() || running.waiting == 0;
+        self.lab.is_parallel() || running.proofs == 0 && alone && running.computing < self.workers
     }
 
     fn begin<'scope>(
@@ -187,7 +220,7 @@ impl Engine<'_> {
         until: Option<Instant>,
     ) {
         let sender = sender.clone();
-        scope.spawn(move || {
+        spawn(scope, move || {
             let begun = Instant::now();
             let waited = Cell::new(job.waits);
             let lingers = || {
@@ -219,22 +252,29 @@ impl Engine<'_> {
             if running.proofs >= most || !parallel && !alone || self.budget.is_over() {
                 return;
             }
-            let busy = running.proofs > 0 && running.computing > 0;
+            // Where a start costs much, what weighs little waits until nothing else is to be done.
+            let busy = running.computing > 0 && (running.proofs > 0 || self.lab.starts_are_dear());
             let least = if busy { Severity::Medium } else { Severity::Low };
             if !parallel {
                 self.lab.rest();
             }
-            let Some(proof) = notebook.prover.next(least, running.computing > 0, self.budget.end()) else {
+            let (exploring, dear) = (running.computing > 0, self.lab.starts_are_dear());
+            let Some(proof) = notebook.prover.next(least, exploring, dear, self.budget.end()) else {
                 return;
             };
             running.proofs += 1;
             let sender = sender.clone();
-            scope.spawn(move || {
+            spawn(scope, move || {
                 let confirmed = proof.perform(self.lab);
                 let _run_is_over = sender.send(Finished::Proof { proof, confirmed });
             });
         }
     }
+}
+
+fn spawn<'scope>(scope: &'scope Scope<'scope, '_>, work: impl FnOnce() + Send + 'scope) {
+    let thread = std::thread::Builder::new().stack_size(STACK);
+    thread.spawn_scoped(scope, work).expect("the machine has room for a thread");
 }
 
 /// Takes in what is finished; the error where nothing can go on.

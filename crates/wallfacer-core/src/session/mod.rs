@@ -13,6 +13,8 @@ mod look;
 
 mod agenda;
 
+mod rehearse;
+
 mod prove;
 
 mod probes;
@@ -29,10 +31,11 @@ mod stored;
 
 pub use commands::{
     BehaveError, Behaved, CheckOptions, Foreseen, Taught, against, behave, check, differential, foresee,
-    fuzz, inject, learn, property,
+    fuzz, inject, learn, property, torture,
 };
 pub use examine::{examine, machine};
 pub use options::{Feedback, FuzzError, FuzzOptions};
 pub use probes::behave::{BehaveOptions, Keep};
 pub use probes::rules::{PropertyOptions, RuleSet};
-pub use stored::{Minimised, Replay, Replayed, minimise, replay};
+pub use probes::torture::{Load, TortureMode};
+pub use stored::{Minimised, Replay, Replayed, minimise, replay, usual_budget};

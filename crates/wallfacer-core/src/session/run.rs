@@ -2,16 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use super::agenda::Budget;
+use super::agenda::{Budget, Selection, Wishes};
 use super::engine::Engine;
-use super::lab::{Lab, World};
+use super::lab::{DEAR_START, Lab, World};
 use super::look::{Known, look_at};
 use super::options::FuzzError;
 use super::probes::{Notebook, Probe};
 use super::prove::{Proven, Prover};
+use super::rehearse::{Plan, Rehearsed, rehearse};
 use crate::event::Listener;
 use crate::stop::Stop;
-use crate::summary::{Fuzzed, NotTested};
+use crate::summary::{Fuzzed, NotTested, Note};
 use crate::wire::Connector;
 
 /// A server that was looked at, and the time that there is for it.
@@ -20,6 +21,8 @@ pub struct Session {
     pub known: Known,
     pub budget: Budget,
     pub seed: u64,
+    /// What made the world fit the server.
+    pub rehearsed: Rehearsed,
     workers: Option<usize>,
     stop: Stop,
 }
@@ -43,13 +46,35 @@ impl Session {
         let known = look_at(&mut connector, &limits.stop, listener)?;
         let budget = Budget::new(begun, limits.budget);
         let (seed, workers, stop) = (limits.seed, limits.workers, limits.stop.clone());
-        Ok(Session { connector, known, budget, seed, workers, stop })
+        let rehearsed = Rehearsed::default();
+        Ok(Session { connector, known, budget, seed, rehearsed, workers, stop })
+    }
+
+    /// Makes the world fit the server; to be done before there is a laboratory.
+    pub fn rehearse(&mut self, wishes: Wishes, budget: Option<Duration>) -> Result<(), FuzzError> {
+        let Known { server, catalogue, first, .. } = &mut self.known;
+        let Some(mut crew) = first.take() else { return Ok(()) };
+        let tools = Selection::new(catalogue, server, wishes).tools;
+        let keeps_server = server.startup >= DEAR_START;
+        let plan = Plan { seed: self.seed, time: Rehearsed::time(budget), keeps_server };
+        let rehearsal = rehearse(&mut self.connector, &mut crew.runner, server, catalogue, &tools, plan);
+        self.rehearsed = crew.runtime.block_on(self.stop.unless(rehearsal))?;
+        match self.rehearsed.stand_ins.is_empty() {
+            true => *first = Some(crew),
+            // What is at work already knows nothing of them.
+            false => {
+                self.rehearsed.lives += crew.runner.lives - 1;
+                crew.rest();
+            }
+        }
+        Ok(())
     }
 
     /// A laboratory for it, in which the server that was looked at goes on in this world.
     pub fn lab(&mut self, world: World) -> Lab {
         let Known { catalogue, server, first, .. } = &mut self.known;
         let lab = Lab::new(&self.connector, catalogue.clone(), server.startup, &self.stop);
+        lab.add_lives(self.rehearsed.lives);
         match first.take() {
             Some(first) => lab.adopt(world, first),
             None => lab.add_lives(1),
@@ -59,7 +84,12 @@ impl Session {
 
     pub fn notebook(&self) -> Notebook {
         let Known { server, catalogue, schemas, .. } = &self.known;
-        Notebook::new(Prover::new(server, catalogue, schemas, self.seed))
+        let mut notebook = Notebook::new(Prover::new(server, catalogue, schemas, self.seed));
+        for program in &self.rehearsed.stand_ins {
+            let text = format!("`{program}` is not installed: a stand-in answered in its place");
+            notebook.prover.note(Note { tool: None, text });
+        }
+        notebook
     }
 
     /// Runs the probes; how much time each of them had.
@@ -76,8 +106,8 @@ impl Session {
 
     /// All that was written down.
     pub fn fuzzed(self, lab: &Lab, notebook: Notebook) -> Fuzzed {
-        let Notebook { prover, summary, tools, mut not_tested, judged, out_of_time, .. } = notebook;
-        let Proven { findings, flaky, notes, unproven } = prover.finish();
+        let Notebook { prover, summary, tools, mut not_tested, judged, rules, out_of_time, .. } = notebook;
+        let Proven { findings, flaky, notes, unproven, tokens } = prover.finish();
         for what in unproven {
             let why = format!("{} before it could be seen a second time", self.stop.why());
             not_tested.insert(NotTested { what, why });
@@ -96,7 +126,9 @@ impl Session {
             not_tested: not_tested.into_iter().collect(),
             out_of_time,
             rules_judged: judged,
+            rules,
             news: Vec::new(),
+            tokens,
         }
     }
 }

@@ -35,7 +35,7 @@ pub use severity::SeverityKey;
 pub use shown::{Shown, quoted_for_shell};
 pub use source::{Problem, Source};
 pub use surroundings::Surroundings;
-pub use token::{TOKEN_BEGINNINGS, has_known_beginning, url_secrets};
+pub use token::{TOKEN_BEGINNINGS, has_known_beginning, is_token, url_secrets};
 pub use version::{Era, Protocol, Version};
 
 pub use crate::severity::Severity;

@@ -24,12 +24,16 @@ pub struct Settings {
     pub lock_timeout: Duration,
     pub severities: BTreeMap<SeverityKey, Severity>,
     pub destructive: Destructive,
+    /// Whether all sessions share what is stored, where somebody says so.
+    pub shared: Option<bool>,
     /// Lines of noise, for whoever watches what a server does.
     pub noise: Vec<String>,
     /// Files that hold more of them.
     pub noise_files: Vec<PathBuf>,
     /// Parameters by pack, then by name.
     pub packs: BTreeMap<String, BTreeMap<String, String>>,
+    /// The rule files that are tried; none where the usual ones are.
+    pub rule_files: Option<Vec<PathBuf>>,
     /// Places of results that may differ between two servers.
     pub ignore: Vec<Pattern>,
 }
@@ -55,9 +59,11 @@ impl Settings {
             lock_timeout: LOCK_TIMEOUT,
             severities: BTreeMap::new(),
             destructive: Destructive::default(),
+            shared: None,
             noise: Vec::new(),
             noise_files: Vec::new(),
             packs: BTreeMap::new(),
+            rule_files: None,
             ignore: Vec::new(),
         }
     }

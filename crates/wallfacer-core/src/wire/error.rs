@@ -16,6 +16,7 @@ const MAX_PLACE: usize = 200;
 
 /// The error of the modern era that names the versions a server does support.
 const UNSUPPORTED_VERSION: i64 = -32022;
+const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The server could not be reached, or does not speak as it should.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +67,14 @@ impl ConnectError {
     /// Whether running the server without the sandbox is its user's to choose.
     pub fn may_do_without_sandbox(&self) -> bool {
         matches!(self, Self::NotInSandbox { may_do_without: true, .. })
+    }
+
+    /// The HTTP status that said so, where one did.
+    pub fn status(&self) -> Option<u16> {
+        match self.failure() {
+            Self::HttpStatus { status, .. } => Some(*status),
+            _ => None,
+        }
     }
 
     /// What went wrong, wherever it ran.
@@ -240,6 +249,9 @@ fn quoted(sample: &str) -> String {
 /// Both questions are put to a server of the other era only when --protocol says so.
 fn refusal_advice(method: &str, code: i64) -> &'static str {
     match (method, code) {
+        ("initialize", METHOD_NOT_FOUND) => {
+            "; every MCP server knows this request, so this is not one, or it sends back what it is sent"
+        }
         ("server/discover", _) | (_, UNSUPPORTED_VERSION) => "; leave out --protocol to take what it speaks",
         _ => "",
     }

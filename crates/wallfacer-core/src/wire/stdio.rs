@@ -1,6 +1,8 @@
 //! Lines over the standard streams of a process: bytes queued to go out, lines coming in.
 
 use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -28,6 +30,8 @@ pub struct Stdio {
     process: Arc<Process>,
     stdin: Option<Sender>,
     stdout: Option<Receiver>,
+    /// Both pipes, while no runtime has them.
+    detached: Option<(OwnedFd, OwnedFd)>,
     outbox: BytesMut,
     /// Once the outbox is empty, the input is closed.
     closing: bool,
@@ -78,6 +82,7 @@ impl Stdio {
             process,
             stdin: Some(pipes.stdin),
             stdout: Some(pipes.stdout),
+            detached: None,
             outbox: BytesMut::new(),
             closing: false,
             inbox: BytesMut::new(),
@@ -93,6 +98,23 @@ impl Stdio {
 
     pub fn process(&self) -> &Process {
         &self.process
+    }
+
+    /// Lets go of the runtime that it was opened in, so that another may go on. False where it cannot.
+    pub fn detach(&mut self) -> bool {
+        let Some((stdin, stdout)) = self.stdin.take().zip(self.stdout.take()) else { return false };
+        let pipes = stdin.into_nonblocking_fd().and_then(|stdin| Ok((stdin, stdout.into_nonblocking_fd()?)));
+        self.detached = pipes.ok();
+        self.detached.is_some()
+    }
+
+    /// Takes hold of the runtime that it is in now.
+    pub fn attach(&mut self) -> io::Result<()> {
+        if let Some((stdin, stdout)) = self.detached.take() {
+            self.stdin = Some(Sender::from_owned_fd(stdin)?);
+            self.stdout = Some(Receiver::from_owned_fd(stdout)?);
+        }
+        Ok(())
     }
 
     /// Closes our side at once, so that the server knows that nothing more will come.

@@ -2,7 +2,7 @@
 //! look-alike of, and who opened the sandbox for it.
 
 /// Names and paths; never a value.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Access {
     /// How far a file of the project opens the sandbox, and which file, where nobody typed the same.

@@ -104,6 +104,8 @@ fn sink_options(world: &World, in_flight: &Arc<AtomicU64>) -> Option<sink::Optio
         seed: world.seed,
         call: Arc::clone(in_flight),
         authority: world.authority().filter(|_| world.has_walls() && world.has_sink())?,
+        shapes: Arc::clone(&world.shapes),
+        fault: world.fault,
     })
 }
 

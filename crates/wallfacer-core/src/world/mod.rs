@@ -17,21 +17,27 @@
 //! | `standing` | how far it is confined and watched |
 //! | `vigil` | the call in flight → what was seen of it |
 //! | `sought` | what was seen of a start → what the server looked for in vain |
+//! | `stand_in` | a program that is missing → one that answers in its place |
+//! | `missed` | an error → what the answer of a service lacked |
+//! | `code` | a command → members that its code expects in the answers of services |
 //! | `traced` | what was seen, as data |
 //! | `way` | an address of the server → a connection |
 
 mod access;
+mod code;
 mod entrusted;
 mod exposed;
 mod fetch;
 #[cfg(target_os = "linux")]
 mod inside;
 mod launcher;
+mod missed;
 mod pipx;
 mod recipe;
 mod scope;
 mod settings;
 mod sought;
+mod stand_in;
 mod standing;
 mod start;
 mod store;
@@ -39,14 +45,18 @@ mod traced;
 mod uv;
 mod vigil;
 mod way;
+mod workspace;
 
 pub use access::Access;
+pub use code::expected_members;
 pub use entrusted::Entrusted;
+pub use missed::missed;
 pub use recipe::World;
-pub use scope::{DeclaredBy, stated_directories};
+pub use scope::{DeclaredBy, confining_directories};
 pub use sought::{Lack, Sought};
 pub use standing::{Observed, Standing};
 pub use start::way_to;
 pub use traced::Traced;
 pub use vigil::Vigil;
 pub use way::Way;
+pub use workspace::{REPOSITORY, SAMPLES, sample};

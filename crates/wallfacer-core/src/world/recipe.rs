@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use wallfacer_process::jail::{Canary, Jail, Network, Plant, home_of_the_user, offers, project_canaries};
-use wallfacer_process::sink::{Authority, Mode};
+use wallfacer_process::sink::{Authority, Fault, Mode, Shapes};
 use wallfacer_process::{Rung, Spec};
 
 use super::access::Access;
@@ -16,6 +16,7 @@ use super::fetch::Fetching;
 use super::launcher::Launcher;
 use super::scope::{DeclaredBy, named_by_variables, places, scopes};
 use super::standing::Standing;
+use super::workspace;
 use crate::target::{Command, Confine, Imitation, Net, Reach, Sandbox, Target, imitate, secret_values};
 
 /// Where nothing says what the home directory is.
@@ -33,6 +34,12 @@ pub struct World {
     pub plants: BTreeMap<PathBuf, Plant>,
     /// Whether the sink answers or refuses.
     pub network: Mode,
+    /// What is wrong with every answer of the sink, where something is to be.
+    pub fault: Option<Fault>,
+    /// What was learned of the answers that the server expects of others; one for all lives.
+    pub shapes: Arc<Shapes>,
+    /// Programs that answer in the place of those that the machine lacks.
+    pub stand_ins: BTreeMap<PathBuf, Plant>,
     /// Ports of loopback where somebody answers, whatever is refused elsewhere.
     pub listeners: Vec<u16>,
     /// Whether every call into the system is seen. It costs a server that makes many of them about as much again.
@@ -70,6 +77,9 @@ impl World {
             seed: 0,
             plants: BTreeMap::new(),
             network: Mode::Answer,
+            fault: None,
+            shapes: Arc::default(),
+            stand_ins: BTreeMap::new(),
             listeners: Vec::new(),
             watch: target.sandbox.required.observe,
             lookups: false,
@@ -198,6 +208,14 @@ impl World {
         project_canaries(directory, self.seed).into_iter().filter(absent).collect()
     }
 
+    /// The directory that samples are planted in: the narrowest that the server was told of, where it is confined.
+    pub fn workspace(&self) -> Option<PathBuf> {
+        let (directory, _) = self.scopes.iter().min_by_key(|(_, by)| **by)?;
+        let is_own =
+            directory.is_absolute() && directory.parent().is_some() && !self.home.starts_with(directory);
+        (is_own && directory.is_dir() && self.has_walls()).then(|| directory.clone())
+    }
+
     /// What a confined server has in the place of inherited secrets, by the names of the variables. The seed decides them.
     pub fn imitations(&self) -> BTreeMap<String, Imitation> {
         let imitated = self
@@ -274,6 +292,8 @@ impl World {
                 .project_canaries()
                 .into_iter()
                 .map(|canary| (canary.path, Plant::File { content: canary.content, executable: false }))
+                .chain(self.workspace().iter().flat_map(|directory| workspace::plants(directory)))
+                .chain(self.stand_ins.clone())
                 .chain(self.plants.clone())
                 .collect(),
             variables: self

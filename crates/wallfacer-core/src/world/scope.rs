@@ -179,6 +179,31 @@ pub fn stated_directories(text: &str, sent: &str) -> BTreeSet<PathBuf> {
     named.take(MAX_STATED).map(PathBuf::from).collect()
 }
 
+/// The directories that an answer says the server keeps to: those that are allowed, and those that a refusal says a path
+/// is not in. Where a server merely works is no limit.
+pub fn confining_directories(answer: &str, sent: &str, refused: bool) -> BTreeSet<PathBuf> {
+    static ALLOWED: LazyLock<Regex> = LazyLock::new(|| {
+        let words = r"accessible|allowed|confined|denied|escapes?|outside|permitted|restricted|sandbox(?:ed)?|traversal";
+        Regex::new(&format!(r"(?i)\b(?:{words})\b")).expect("a constant")
+    });
+    static NOT_IN: LazyLock<Regex> = LazyLock::new(|| {
+        let not = r"(?:not (?:with)?in|outside(?: of)?|escapes?|beyond)";
+        Regex::new(&format!(r#"(?i)\b{not}(?: the)?(?: \w+){{0,3}}:?\s*["'`(]?(/[^\s"'`,;:\]\)]{{1,200}})"#))
+            .expect("a constant")
+    });
+    let start: String = answer.chars().take(MAX_TEXT).collect();
+    let mut found = BTreeSet::new();
+    if refused {
+        let named =
+            NOT_IN.captures_iter(&start).map(|found| found[1].trim_end_matches(['/', '.']).to_owned());
+        found.extend(named.filter(|path| path.len() > 1 && !sent.contains(path.as_str())).map(PathBuf::from));
+    }
+    if ALLOWED.is_match(&start) {
+        found.extend(stated_directories(&start, sent));
+    }
+    found.into_iter().take(MAX_STATED).collect()
+}
+
 /// What must stay there for a server to find what it was told of: the scopes, and the places of files that it is to make.
 pub(super) fn places(command: &Command, cwd: &Path) -> BTreeSet<PathBuf> {
     let arguments = command.args.iter().flat_map(paths_in);
@@ -361,6 +386,20 @@ mod tests {
         let refused = "path outside allowed directories: /etc/passwd not in /srv/a";
         assert!(stated(refused, "/etc/passwd").is_empty());
         assert!(stated("see /usr/share/doc and the root cause /x", "").is_empty());
+    }
+
+    #[test]
+    fn a_refusal_says_what_a_path_is_not_in_and_to_work_somewhere_is_no_limit() {
+        let confining = |text: &str, sent: &str, refused: bool| -> Vec<String> {
+            let found = confining_directories(text, sent, refused);
+            found.into_iter().map(|path| path.display().to_string()).collect()
+        };
+        let refusal = "Access denied: /etc/passwd is not in /srv/a";
+        assert_eq!(confining(refusal, "/etc/passwd", true), ["/srv/a"]);
+        assert_eq!(confining("Path is outside the project root: /srv/p", "../x", true), ["/srv/p"]);
+        assert_eq!(confining("Allowed directories:\n/srv/a", "", false), ["/srv/a"]);
+        assert!(confining("The working directory is /srv/a", "", false).is_empty());
+        assert!(confining("no such file: /srv/a/x", "/srv/a/x", true).is_empty());
     }
 
     #[test]

@@ -22,6 +22,8 @@ const OF_PROJECTS: [&str; 8] = [
     ".python-versions",
     "pip.conf",
 ];
+/// Those of them that say which Python is to be used.
+const INTERPRETERS: [&str; 2] = [".python-version", ".python-versions"];
 /// Settings that name a program to be run.
 const PROGRAMS: [&str; 9] =
     ["script-shell", "shell", "git", "node-options", "node-gyp", "python", "editor", "viewer", "init-module"];
@@ -46,6 +48,13 @@ pub(super) fn of_projects(directory: &Path, home: &Path) -> BTreeMap<PathBuf, Pl
         directory.ancestors().take(MAX_PARENTS).filter(|place| *place != home && *place != Path::new("/"));
     let files = directories.flat_map(|place| OF_PROJECTS.iter().map(|name| place.join(name)));
     files.filter_map(|file| Some((file.clone(), plant(shown(&file)?)))).collect()
+}
+
+/// The same of those files alone that may name an interpreter, for a project that is seen as a whole.
+pub(super) fn of_interpreters(directory: &Path, home: &Path) -> BTreeMap<PathBuf, Plant> {
+    let names_one =
+        |file: &Path| file.file_name().is_some_and(|name| INTERPRETERS.iter().any(|own| name == *own));
+    of_projects(directory, home).into_iter().filter(|(file, _)| names_one(file)).collect()
 }
 
 /// The files by which the parts of a project say what they need, however they are nested.
@@ -105,8 +114,10 @@ fn shown(file: &Path) -> Option<String> {
     Some(match file.file_name().and_then(OsStr::to_str).unwrap_or_default() {
         "package.json" | "uv.lock" => text,
         "pyproject.toml" => without_users(&text),
-        // A version, or the path of an interpreter.
-        ".python-version" | ".python-versions" => lines(&text, |line| !line.contains('/')),
+        // A version; or a program, by its path or by what lies there under that name.
+        name if INTERPRETERS.contains(&name) => {
+            lines(&text, |line| !line.contains('/') && !file.with_file_name(line.trim()).exists())
+        }
         _ => without_secrets(&text),
     })
 }

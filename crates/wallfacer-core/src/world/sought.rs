@@ -11,6 +11,7 @@ use wallfacer_process::sink::Kind as FlowKind;
 use wallfacer_process::trace::{Address, Event, Kind, Outcome, Transport};
 
 use super::recipe::World;
+use super::stand_in::{can_be_stood_in_for, stand_ins};
 use super::standing::Standing;
 use super::traced::Traced;
 use crate::target::Net;
@@ -79,8 +80,18 @@ impl World {
         lacks.extend(
             events().filter_map(|event| outside.lack(event)).filter(|lack| seen.insert(lack.clone())),
         );
-        lacks.extend(programs(spec, events()).into_iter().map(Lack::Program));
+        lacks.extend(programs(&path_of(spec), events()).into_keys().map(Lack::Program));
         Sought { watched: standing.observed.calls, lacks: most_telling(lacks, &self.home) }
+    }
+
+    /// Has somebody answer in the place of programs that were looked for in vain while a call was in flight. The names of
+    /// those that are new.
+    pub fn stand_in_for(&mut self, path: &OsStr, traced: &Traced) -> Vec<String> {
+        let of_calls = traced.events.iter().rev().take(MAX_LOOKED_AT).filter(|event| event.call.is_some());
+        let mut missing = programs(path, of_calls);
+        missing.retain(|name, place| can_be_stood_in_for(name) && !self.stand_ins.contains_key(place));
+        self.stand_ins.extend(stand_ins(&missing));
+        missing.into_keys().collect()
     }
 
     /// Whom it wanted to reach, the last one first.
@@ -212,11 +223,14 @@ fn plain(path: &Path) -> Option<PathBuf> {
     plain.is_absolute().then_some(plain)
 }
 
-/// Names that were looked for in every directory of `PATH`, and are in none.
-fn programs<'e>(spec: &Spec, events: impl Iterator<Item = &'e Event>) -> BTreeSet<String> {
-    let path: OsString = spec.env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-    let directories: BTreeSet<PathBuf> =
-        std::env::split_paths(&path).filter(|place| place.is_dir()).collect();
+fn path_of(spec: &Spec) -> OsString {
+    spec.env.get(OsStr::new("PATH")).cloned().unwrap_or_default()
+}
+
+/// Names that were looked for in every directory of `PATH`, and are in none; with the last place of each.
+fn programs<'e>(path: &OsStr, events: impl Iterator<Item = &'e Event>) -> BTreeMap<String, PathBuf> {
+    let directories: Vec<PathBuf> = std::env::split_paths(path).filter(|place| place.is_dir()).collect();
+    let Some(last) = directories.last().cloned() else { return BTreeMap::new() };
     let mut missed: BTreeMap<OsString, BTreeSet<PathBuf>> = BTreeMap::new();
     for event in events.filter(|event| event.outcome.was_missing()) {
         let (Kind::Look { location } | Kind::Execute(wallfacer_process::trace::Program { location, .. })) =
@@ -226,13 +240,14 @@ fn programs<'e>(spec: &Spec, events: impl Iterator<Item = &'e Event>) -> BTreeSe
         };
         let place = location.path();
         if let (Some(directory), Some(name)) = (place.parent(), place.file_name())
-            && directories.contains(directory)
+            && directories.iter().any(|known| known == directory)
         {
             missed.entry(name.to_owned()).or_default().insert(directory.to_path_buf());
         }
     }
-    let everywhere = missed.into_iter().filter(|(_, places)| *places == directories);
-    everywhere.map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+    let everywhere =
+        missed.into_iter().filter(|(_, places)| directories.iter().all(|known| places.contains(known)));
+    everywhere.map(|(name, _)| (name.to_string_lossy().into_owned(), last.join(&name))).collect()
 }
 
 /// What lies in the home first, then in the order of the kinds; what came last before what came earlier.

@@ -51,8 +51,11 @@ impl Standing {
     }
 
     pub(super) fn of(confinement: &Confinement, net: &Net, observed: Observed) -> Self {
-        let unplanted =
-            confinement.unplanted.iter().map(|path| format!("{} could not be planted", path.display()));
+        let unplanted = confinement
+            .unplanted
+            .iter()
+            .filter(|path| !is_sample(path))
+            .map(|path| format!("{} could not be planted", path.display()));
         // Of what nothing confines, the name says it all.
         let gaps = confinement.gaps.iter().filter(|gap| **gap != Gap::Everything);
         let gaps = gaps.map(|gap| format!("not held: {gap}"));
@@ -104,4 +107,9 @@ impl fmt::Display for Standing {
             (rung, net) => write!(formatter, "{rung}; network: {net}"),
         }
     }
+}
+
+/// Whether it is one of the files that only make calls more likely to work.
+fn is_sample(path: &std::path::Path) -> bool {
+    path.components().any(|part| part.as_os_str() == super::workspace::SAMPLES)
 }

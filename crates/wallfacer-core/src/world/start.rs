@@ -1,7 +1,7 @@
 //! Starts a program in a [`World`], and gives the process and whoever watches it.
 
-use wallfacer_process::jail::offers;
-use wallfacer_process::{Process, Spec, StartError, Stdio};
+use wallfacer_process::jail::{Offer, rungs_from, watching};
+use wallfacer_process::{Process, Rung, Spec, StartError, Stdio};
 
 use super::recipe::World;
 use super::vigil::Vigil;
@@ -24,14 +24,15 @@ impl World {
         if required.observe && !self.is_watched() {
             return Some(known.unwrap_or_else(|| "nobody watches it".to_owned()));
         }
-        let offers = offers();
-        let walls = offers.confinement.iter().filter(|offer| offer.what >= self.best);
-        let best = walls.clone().find(|offer| offer.refused.is_none());
-        if confine && best.is_none_or(|offer| !offer.holds) {
-            let refused = walls.filter_map(|offer| offer.refused.clone()).next();
+        let mut refused = None;
+        let is_granted = |offer: &Offer<Rung>| {
+            refused = refused.take().or_else(|| offer.refused.clone());
+            offer.refused.is_none()
+        };
+        if confine && !rungs_from(self.best).find(is_granted).is_some_and(|offer| offer.holds) {
             return Some(refused.unwrap_or_else(|| "no confinement was to be tried".to_owned()));
         }
-        if required.observe { offers.observation.refused } else { None }
+        if required.observe { watching().refused } else { None }
     }
 
     /// Starts a program in a fresh world.

@@ -39,10 +39,21 @@ impl<T> Offer<T> {
 
 /// Tries all there is; takes some milliseconds.
 pub fn offers() -> Offers {
-    let rungs = [Rung::Overlay, Rung::ReadOnly, Rung::Fence, Rung::OtherHome];
-    let mut confinement: Vec<_> = rungs.map(|rung| Offer::new(rung, try_rung(rung), confining_advice)).into();
-    confinement.push(Offer::new(Rung::Unconfined, Ok(false), Vec::new));
-    Offers { confinement, observation: Offer::new((), try_watching(), watching_advice) }
+    Offers { confinement: rungs_from(Rung::Overlay).collect(), observation: watching() }
+}
+
+/// The rungs from one on, the best first. Each is tried when it is asked for, because that takes its time.
+pub fn rungs_from(best: Rung) -> impl Iterator<Item = Offer<Rung>> {
+    let rungs = [Rung::Overlay, Rung::ReadOnly, Rung::Fence, Rung::OtherHome, Rung::Unconfined];
+    rungs.into_iter().filter(move |rung| *rung >= best).map(|rung| match rung {
+        Rung::Unconfined => Offer::new(rung, Ok(false), Vec::new),
+        _ => Offer::new(rung, try_rung(rung), confining_advice),
+    })
+}
+
+/// Whether what a server does can be watched, call by call.
+pub fn watching() -> Offer<()> {
+    Offer::new((), try_watching(), watching_advice)
 }
 
 #[cfg(target_os = "linux")]

@@ -36,6 +36,15 @@ pub(super) const MAX_HEAD: usize = 64 * 1024;
 /// Headers in it; those of a browser with many cookies are some thirty.
 pub(super) const MAX_HEADERS: usize = 256;
 
+/// First bytes of a request's body that decide its answer.
+pub(super) const MAX_BODY: usize = 64 * 1024;
+
+/// How much of a flood is sent: more than a server that keeps what it fetches should take.
+pub(super) const FLOOD: usize = 100 * 1024 * 1024;
+
+/// How long a service that is slow takes for its answer: longer than the clients of a server wait for it.
+pub(super) const SLOWNESS: Duration = Duration::from_secs(90);
+
 /// Pieces in which that head may come: it is looked through anew with each.
 pub(super) const MAX_PIECES: usize = 256;
 

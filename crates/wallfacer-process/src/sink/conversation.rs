@@ -8,8 +8,10 @@ use rustls::server::{Accepted, Acceptor};
 use tokio::time::timeout;
 use tokio_rustls::StartHandshake;
 
+use super::answer::Shapes;
 use super::authority::Authority;
-use super::bounds::{IDLE, KEEP_ALIVE, MAX_EXCHANGES, MAX_LAYERS, MAX_PIECES};
+use super::bounds::{IDLE, KEEP_ALIVE, MAX_BODY, MAX_EXCHANGES, MAX_LAYERS, MAX_PIECES};
+use super::fault::Fault;
 use super::flow::Hello;
 use super::http::{self, Body, Chunks, Fed, Head, Progress};
 use super::wire::Wire;
@@ -27,6 +29,10 @@ const HTTP2_SETTINGS: [u8; 18] = [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0
 pub(super) struct Manners<'a> {
     pub(super) authority: &'a Authority,
     pub(super) marker: &'a str,
+    /// What was learned of the answers that are expected.
+    pub(super) shapes: &'a Shapes,
+    /// What is wrong with every answer, where something is.
+    pub(super) fault: Option<Fault>,
     /// The name that certificates say where the client names none.
     pub(super) name: Option<String>,
     pub(super) address: IpAddr,
@@ -133,8 +139,14 @@ async fn serve(wire: &mut Wire, manners: &Manners<'_>) -> Turn {
         if head.waits_to_send && !wire.say(b"HTTP/1.1 100 Continue\r\n\r\n").await {
             return Turn::Over;
         }
-        let whole = skip_body(wire, &head.body).await;
-        if !wire.say(&head.answer(manners.marker)).await {
+        let (whole, sent) = take_body(wire, &head.body).await;
+        let answer = head.answer(sent, manners.shapes, manners.marker);
+        let fault = manners.fault.filter(|_| head.request.method != "CONNECT");
+        if let Some(fault) = fault {
+            if !fault.answer(wire, &head, &answer).await {
+                return Turn::Over;
+            }
+        } else if !wire.say(&answer).await {
             return Turn::Over;
         }
         if head.request.method == "CONNECT" {
@@ -161,7 +173,7 @@ async fn read_head(wire: &mut Wire) -> Option<Head> {
         match http::read(&taken) {
             Progress::Complete(head, length) => {
                 wire.take(length - before);
-                return Some(head);
+                return Some(*head);
             }
             Progress::Incomplete => wire.take_all(),
             Progress::NotHttp => return None,
@@ -170,31 +182,41 @@ async fn read_head(wire: &mut Wire) -> Option<Head> {
     None
 }
 
-/// Whether the body came to its end.
-async fn skip_body(wire: &mut Wire, body: &Body) -> bool {
+/// Whether the body came to its end, and its first bytes.
+async fn take_body(wire: &mut Wire, body: &Body) -> (bool, Vec<u8>) {
+    let mut kept = Vec::new();
+    let keep = |kept: &mut Vec<u8>, bytes: &[u8]| {
+        let room = MAX_BODY - kept.len();
+        kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    };
     match body {
         Body::Length(length) => {
             let mut left = *length;
             while left > 0 && wire.ready(IDLE).await {
                 let step = usize::try_from(left).unwrap_or(usize::MAX).min(wire.buffer().len());
+                keep(&mut kept, &wire.buffer()[..step]);
                 wire.take(step);
                 left -= step as u64;
             }
-            left == 0
+            (left == 0, kept)
         }
         Body::Chunked => {
             let mut chunks = Chunks::default();
             while wire.ready(IDLE).await {
                 match chunks.feed(wire.buffer()) {
-                    Fed::More => wire.take_all(),
-                    Fed::Ended(count) => {
-                        wire.take(count);
-                        return true;
+                    Fed::More => {
+                        keep(&mut kept, wire.buffer());
+                        wire.take_all();
                     }
-                    Fed::Broken => return false,
+                    Fed::Ended(count) => {
+                        keep(&mut kept, &wire.buffer()[..count]);
+                        wire.take(count);
+                        return (true, http::joined(&kept));
+                    }
+                    Fed::Broken => return (false, Vec::new()),
                 }
             }
-            false
+            (false, Vec::new())
         }
     }
 }

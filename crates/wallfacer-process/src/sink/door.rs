@@ -16,6 +16,7 @@ use tokio::time::{sleep, timeout};
 
 use super::bounds::{BREATHER, LIFETIME, MAX_LATE, MAX_PEERS};
 use super::conversation::{Manners, converse};
+use super::fault::Fault;
 use super::flow::Kind;
 use super::ledger::{Heading, Recorder};
 use super::resolver::DNS_PORT;
@@ -188,13 +189,23 @@ async fn welcome(stream: TcpStream, plate: &Plate, room: &Room, call: u64) {
         let _ = upstream.forward(stream, recorder).await;
         return;
     }
+    if room.fault == Some(Fault::Reset) && !plate.planted {
+        Fault::resets(&stream);
+    }
     let wire = Wire::new(stream, recorder);
     let talk = async {
         if address.port() == DNS_PORT {
             return room.resolver.converse(wire, address).await;
         }
-        let manners =
-            Manners { authority: &room.authority, marker: &room.marker, name, address: address.ip() };
+        let manners = Manners {
+            authority: &room.authority,
+            marker: &room.marker,
+            shapes: &room.shapes,
+            // What is planted is there to be recognised.
+            fault: room.fault.filter(|_| !plate.planted),
+            name,
+            address: address.ip(),
+        };
         converse(wire, &manners).await;
     };
     // Whoever is still talking by then is cut off.

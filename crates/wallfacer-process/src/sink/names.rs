@@ -52,6 +52,7 @@ impl Names {
             // RFC 6761: the one never resolves, the other is always this machine.
             Some("invalid" | "") | None => None,
             Some("localhost") => Some(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]),
+            Some(_) if embedded(&name).is_some() => Some(embedded(&name).into_iter().collect()),
             Some(_) => {
                 let Given { v4, v6 } = self.give(name);
                 Some(vec![v4.into(), v6.into()])
@@ -95,6 +96,14 @@ impl Names {
         let v6 = Ipv6Addr::new(0x2600, 0x9000, subnet, u16::from(second), 0, u16::from(choice), host, 1);
         Given { v4, v6 }
     }
+}
+
+/// The address that a name begins with, as in `127.0.0.1.nip.io`: there are public domains whose names lead there, and who
+/// looks at names alone does not notice.
+fn embedded(name: &str) -> Option<IpAddr> {
+    let parts: Vec<&str> = name.splitn(5, '.').collect();
+    let [a, b, c, d, _] = parts[..] else { return None };
+    format!("{a}.{b}.{c}.{d}").parse::<Ipv4Addr>().ok().map(IpAddr::from)
 }
 
 fn plain(name: &str) -> String {
@@ -143,6 +152,7 @@ mod tests {
         assert_eq!(names.resolve(""), None);
         assert_eq!(names.resolve("inside.test"), Some(vec![Ipv4Addr::LOCALHOST.into()]));
         assert!(names.resolve("db.localhost").unwrap().iter().all(IpAddr::is_loopback));
+        assert!(names.resolve("127.0.0.1.nip.io").unwrap().iter().all(IpAddr::is_loopback));
     }
 
     #[test]

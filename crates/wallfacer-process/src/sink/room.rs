@@ -5,8 +5,10 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
 
+use super::answer::Shapes;
 use super::authority::Authority;
 use super::bounds::SETTLE_TURNS;
+use super::fault::Fault;
 use super::ledger::Ledger;
 use super::resolver::Resolver;
 
@@ -16,6 +18,8 @@ pub(super) struct Room {
     pub(super) resolver: Resolver,
     pub(super) authority: Arc<Authority>,
     pub(super) marker: String,
+    pub(super) shapes: Arc<Shapes>,
+    pub(super) fault: Option<Fault>,
     /// One for each connection that is served at once.
     pub(super) places: Arc<Semaphore>,
 }

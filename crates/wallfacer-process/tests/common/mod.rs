@@ -3,6 +3,8 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
+pub mod memory;
+
 use std::future::Future;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;

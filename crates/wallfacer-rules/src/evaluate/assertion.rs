@@ -255,8 +255,8 @@ fn any(claims: &[Assertion], scope: &Scope<'_>) -> Outcome {
     }
     let more = reasons.len().saturating_sub(SHOWN_REASONS);
     reasons.truncate(SHOWN_REASONS);
-    let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
-    let message = format!("none of {} alternatives holds: {}{rest}", claims.len(), reasons.join("; "));
+    let rest = if more > 0 { format!("; or {more} more") } else { String::new() };
+    let message = format!("none of these holds: {}{rest}", reasons.join("; or "));
     if is_missing { Outcome::Missing(message) } else { Outcome::Broken(message) }
 }
 
@@ -324,8 +324,11 @@ fn contains(path: &Path, operand: &Operand, scope: &Scope<'_>) -> Result<Outcome
             return Ok(Outcome::Holds);
         }
     }
-    let found = if path.is_singular() { show(candidates[0]) } else { format!("{} values", candidates.len()) };
-    Ok(Outcome::Broken(format!("`{path}` is {found}, expected it to contain {}", show(&wanted))))
+    let found = match candidates.as_slice() {
+        [only] => show(only),
+        several => format!("any of {} values", several.len()),
+    };
+    Ok(Outcome::Broken(format!("{} is not in `{path}`, which is {found}", show(&wanted))))
 }
 
 /// Text holds a part of it, a list holds an item, an object holds a name.

@@ -74,10 +74,7 @@ impl<'n> ClaimReader<'n, '_, '_> {
             "matches_regex" => self.matches_regex()?,
             "matches_schema" => self.matches_schema()?,
             "all_of" => Claim::AllOf(self.nested("assert", self.around)?),
-            "any_of" => {
-                let around = Around { alternative: true, ..self.around.clone() };
-                Claim::AnyOf(self.nested("assert", &around)?)
-            }
+            "any_of" => Claim::AnyOf(self.nested("assert", self.around)?),
             "not" => self.not()?,
             "for_each" => self.for_each()?,
             "exists" => Claim::Exists { path: self.path("path")? },
@@ -201,10 +198,9 @@ impl<'n> ClaimReader<'n, '_, '_> {
 
     fn not(&mut self) -> Option<Claim> {
         let node = self.required("assertion")?;
-        let around = Around { alternative: false, ..self.around.clone() };
-        let claim = Box::new(assertion(node, self.reader, &around)?);
-        // Before `absent` there was no other way to say "this, or nothing at all".
-        let or_missing = self.around.alternative && self.reader.version < LATEST;
+        let claim = Box::new(assertion(node, self.reader, self.around)?);
+        // Before `absent` there was no other way to say "this, or nothing at all", and files rely on it.
+        let or_missing = self.reader.version < LATEST;
         Some(Claim::Not { claim, or_missing })
     }
 

@@ -35,8 +35,6 @@ pub(crate) struct Around {
     pub(crate) steps: Vec<String>,
     /// Inside `for_each` and its like.
     pub(crate) item: bool,
-    /// One of several alternatives.
-    pub(crate) alternative: bool,
 }
 
 impl Around {

@@ -163,10 +163,15 @@ fn paths(tool: &ToolShape) -> Option<Suggestion> {
         &["directory"],
         &["dir"],
     ];
-    let field = field_named(tool, &names)?;
-    let reason = format!("`{}` takes a path in `{field}`", tool.name());
-    let mut parameters = vec![("path_field", field)];
     let name = words(tool.name());
+    let (field, reason) = match field_named(tool, &names) {
+        Some(field) => (field, format!("`{}` takes a path in `{field}`", tool.name())),
+        None => {
+            let field = stored_by(tool, &name)?;
+            (field, format!("`{}` may make a path of `{field}`", tool.name()))
+        }
+    };
+    let mut parameters = vec![("path_field", field)];
     let writes = has_any(&name, &["write", "save", "create", "put", "edit", "append", "upload"]);
     // One that is named for neither may do either.
     let reads = has_any(&name, &["read", "get", "open", "load", "cat", "list", "search", "show", "view"]);
@@ -177,6 +182,40 @@ fn paths(tool: &ToolShape) -> Option<Suggestion> {
         parameters.push(("write_file_tool", tool.name()));
     }
     Some(suggestion("path-traversal", Some(tool.name()), &parameters, reason))
+}
+
+/// The argument by which a tool finds what is commonly kept as a file, such as a note by its name.
+fn stored_by<'t>(tool: &'t ToolShape, name: &[String]) -> Option<&'t str> {
+    const KEPT: [&str; 18] = [
+        "article",
+        "attachment",
+        "config",
+        "doc",
+        "document",
+        "draft",
+        "file",
+        "image",
+        "log",
+        "memory",
+        "note",
+        "notebook",
+        "page",
+        "post",
+        "recipe",
+        "report",
+        "snippet",
+        "template",
+    ];
+    const TOUCHED: [&str; 14] = [
+        "read", "get", "open", "load", "cat", "show", "view", "write", "save", "create", "edit", "append",
+        "delete", "remove",
+    ];
+    if !has_any(name, &KEPT) || !has_any(name, &TOUCHED) {
+        return None;
+    }
+    let kept = name.iter().find(|word| KEPT.contains(&word.as_str()))?;
+    let own: [&[&str]; 3] = [&[kept, "name"], &[kept, "title"], &[kept]];
+    field_named(tool, &[&["name"], &["title"], &["slug"], &["key"]]).or_else(|| field_named(tool, &own))
 }
 
 fn queries(tool: &ToolShape) -> Option<Suggestion> {
@@ -192,10 +231,55 @@ fn commands(tool: &ToolShape) -> Option<Suggestion> {
     let (field, reason) = match (field, is_named) {
         (Some(field), _) => (field, format!("`{}` takes a command in `{field}`", tool.name())),
         (None, true) => (text_field(tool)?, format!("`{}` is named for running things", tool.name())),
-        (None, false) => return None,
+        (None, false) => {
+            let field = handed_to_program(tool)?;
+            (field, format!("`{}` may hand `{field}` to a program", tool.name()))
+        }
     };
     let parameters = [("shell_tool", tool.name()), ("shell_field", field)];
     Some(suggestion("injection-shell", Some(tool.name()), &parameters, reason))
+}
+
+/// The argument that a tool named like a program of the command line is likely to hand to that program.
+fn handed_to_program(tool: &ToolShape) -> Option<&str> {
+    const PROGRAMS: [&str; 24] = [
+        "adb",
+        "convert",
+        "curl",
+        "dig",
+        "docker",
+        "ffmpeg",
+        "git",
+        "grep",
+        "kubectl",
+        "mtr",
+        "netcat",
+        "nmap",
+        "nslookup",
+        "openssl",
+        "pandoc",
+        "ping",
+        "portscan",
+        "rsync",
+        "scp",
+        "ssh",
+        "tracepath",
+        "traceroute",
+        "wget",
+        "whois",
+    ];
+    let aims: [&[&str]; 8] = [
+        &["host"],
+        &["hostname"],
+        &["domain"],
+        &["ip"],
+        &["address"],
+        &["target"],
+        &["server"],
+        &["ip", "address"],
+    ];
+    let is_program = has_any(&words(tool.name()), &PROGRAMS);
+    is_program.then(|| field_named(tool, &aims).or_else(|| text_field(tool)))?
 }
 
 fn prompts(tool: &ToolShape) -> Option<Suggestion> {

@@ -197,3 +197,28 @@ fn every_suggestion_loads_with_its_parameters() {
         rules.unwrap_or_else(|problems| panic!("{pack}: {problems}"));
     }
 }
+
+#[test]
+fn a_tool_named_like_a_program_suggests_the_shell_with_what_it_aims_at() {
+    let found = suggest(&[tool("ping_host", json!({ "count": { "type": "integer" }, "host": text() }))]);
+    assert_eq!(parameter(&found, "injection-shell", "shell_tool"), Some("ping_host"));
+    assert_eq!(parameter(&found, "injection-shell", "shell_field"), Some("host"));
+    for (name, field) in [("shipping_cost", "host"), ("mapping", "target"), ("digest", "address")] {
+        let found = suggest(&[tool(name, json!({ field: text() }))]);
+        assert_eq!(of(&found, "injection-shell"), None, "{name}");
+    }
+}
+
+#[test]
+fn what_is_kept_under_a_name_may_be_a_file() {
+    let found = suggest(&[tool("read_note", json!({ "name": text() }))]);
+    assert_eq!(parameter(&found, "path-traversal", "read_file_tool"), Some("read_note"));
+    assert_eq!(parameter(&found, "path-traversal", "path_field"), Some("name"));
+    let found = suggest(&[tool("save_template", json!({ "template_name": text(), "body": text() }))]);
+    assert_eq!(parameter(&found, "path-traversal", "write_file_tool"), Some("save_template"));
+    assert_eq!(parameter(&found, "path-traversal", "path_field"), Some("template_name"));
+    for (name, field) in [("greet", "name"), ("read_note", "id"), ("get_weather", "name")] {
+        let found = suggest(&[tool(name, json!({ field: text() }))]);
+        assert_eq!(of(&found, "path-traversal"), None, "{name}");
+    }
+}

@@ -5,13 +5,13 @@ use super::{Compiler, Ignored};
 use crate::{
     document::{Location, draft::Draft},
     error::CompileError,
-    field::kind,
     format::Format,
     node::{ArrayRules, Condition, Contains, Node, NodeId, NumberRules, ObjectRules, StringRules},
     pointer,
     types::Types,
 };
 use serde_json::{Map, Number, Value};
+use wallfacer_text::lexicon::FieldKind;
 
 /// Defaults and examples kept for one schema.
 const MAX_SAMPLES: usize = 32;
@@ -115,7 +115,7 @@ impl<'d> Reader<'_, '_, 'd> {
         }
         node.hints.samples.truncate(MAX_SAMPLES);
         let described = self.text("description").or(self.text("title")).unwrap_or("");
-        node.hints.kind = kind::of_field(&field_name(&self.location.at), described);
+        node.hints.kind = FieldKind::of(&field_name(&self.location.at), described);
     }
 
     fn types(&mut self) -> Types {

@@ -1,7 +1,7 @@
 //! Lists strings that have broken servers before, for each [`FieldKind`] of field, each with the class of attack it belongs
 //! to. Nothing here harms by itself: commands only print, statements only select, hosts are loopback or reserved.
 
-use super::kind::FieldKind;
+use wallfacer_text::lexicon::FieldKind;
 
 /// The dictionary that an adversarial value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,7 +116,9 @@ pub(crate) fn strings(kind: Option<FieldKind>) -> Vec<Entry> {
         Some(FieldKind::Path | FieldKind::Directory | FieldKind::FileName) => {
             add(Attack::PathTraversal, PATHS)
         }
-        Some(FieldKind::Url | FieldKind::Host | FieldKind::IpAddress) => add(Attack::ServerSideRequest, URLS),
+        Some(FieldKind::Url | FieldKind::VideoUrl | FieldKind::Host | FieldKind::IpAddress) => {
+            add(Attack::ServerSideRequest, URLS)
+        }
         Some(FieldKind::Sql) => add(Attack::SqlInjection, SQL),
         Some(FieldKind::Command | FieldKind::Branch | FieldKind::Revision | FieldKind::Code) => {
             add(Attack::ShellInjection, SHELL)

@@ -1,6 +1,4 @@
-//! What a field is for, guessed from its name and description; realistic values and attacks for each kind.
+//! Realistic values and attacks for each kind of field that the lexicon knows.
 
 pub(crate) mod attacks;
-pub(crate) mod kind;
-pub(crate) mod samples;
-mod words;
+pub mod samples;

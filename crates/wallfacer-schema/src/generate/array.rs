@@ -16,7 +16,11 @@ const TWIN_TRIES: usize = 24;
 impl Maker<'_> {
     pub(super) fn make_array(&mut self, shape: &Shape) -> Result<Value, Unable> {
         let Some(rules) = &shape.array else { return Ok(Value::Array(Vec::new())) };
-        let extra = if self.is_minimal() { 0 } else { self.choices.index(USUAL_EXTRA + 1) };
+        let extra = match self.having {
+            _ if self.is_minimal() => 0,
+            Some(having) => usize::from(having.items && rules.min == 0),
+            None => self.choices.index(USUAL_EXTRA + 1),
+        };
         // Items can be wanted beyond the usual number, and a tuple is meant to be whole.
         let usual = rules.prefix.len().min(self.planning.limits.items);
         let wanted = rules.min.saturating_add(extra).max(if extra > 0 { usual } else { 0 });

@@ -16,6 +16,7 @@ use crate::{
     types::Types,
 };
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// From this depth on only what must be there is made.
 const SOFT_DEPTH: usize = 5;
@@ -24,10 +25,22 @@ const MAX_OPEN_CHOICES: usize = 300;
 /// From so many values on only what must be there is made.
 const SOFT_NODES: usize = 250;
 
+/// Which of the optional parts a value is to have, where that is not left to chance.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Having {
+    /// Optional keys of the whole.
+    pub keys: BTreeSet<String>,
+    /// At least one item in each list that may have one.
+    pub items: bool,
+    /// Optional keys of the parts.
+    pub inner_keys: bool,
+}
+
 pub(crate) struct Maker<'m> {
     pub planning: Planning<'m>,
     pub choices: &'m mut Choices,
     pub pool: &'m Pool,
+    having: Option<&'m Having>,
     steps: usize,
     nodes: usize,
     depth: usize,
@@ -41,7 +54,13 @@ impl<'m> Maker<'m> {
     pub(crate) fn new(planning: Planning<'m>, choices: &'m mut Choices, pool: &'m Pool) -> Self {
         let steps = planning.limits.steps;
         let (path, name) = (String::new(), String::new());
-        Maker { planning, choices, pool, steps, nodes: 0, depth: 0, open_choices: 0, path, name }
+        let having = None;
+        Maker { planning, choices, pool, having, steps, nodes: 0, depth: 0, open_choices: 0, path, name }
+    }
+
+    /// With these of the optional parts, and no others.
+    pub(crate) fn having(self, having: &'m Having) -> Self {
+        Maker { having: Some(having), ..self }
     }
 
     /// With fewer steps than the limits allow, where many values share them.

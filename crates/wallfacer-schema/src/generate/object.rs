@@ -25,7 +25,12 @@ impl Maker<'_> {
         let minimal = self.is_minimal();
         let mut chosen: BTreeSet<usize> = BTreeSet::new();
         for (index, property) in rules.properties.iter().enumerate() {
-            if property.required || (!minimal && self.choices.below(2) == 1) {
+            let mut wanted = || match self.having {
+                Some(having) if self.depth == 0 => having.keys.contains(&property.name),
+                Some(having) => having.inner_keys && !minimal,
+                None => !minimal && self.choices.below(2) == 1,
+            };
+            if property.required || wanted() {
                 chosen.insert(index);
             }
         }

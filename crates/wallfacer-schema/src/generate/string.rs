@@ -10,6 +10,8 @@ use crate::{
 const USUAL_LENGTH: usize = 12;
 /// Look-around and several patterns at once are met by trying, so patterns get more tries than other things.
 const PATTERN_TRIES: usize = 100;
+/// What stands where nothing is known, in a value that is to have certain parts.
+const PLAIN: &str = "example";
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
 const WORDS: [&str; 12] =
     ["test", "example", "alpha", "beta", "hello", "value", "foo", "bar", "sample", "data", "item", "one"];
@@ -22,6 +24,10 @@ impl Maker<'_> {
             return Ok(rules.words[self.choices.index(rules.words.len())].to_owned());
         }
         let most = rules.max.unwrap_or(usize::MAX).min(rules.min.saturating_add(USUAL_LENGTH));
+        // A call that is to work has a word where nothing is known; that a text may be empty is tried elsewhere.
+        if self.having.is_some() && rules.is_plain() && rules.fits(PLAIN) {
+            return Ok(PLAIN.to_owned());
+        }
         let length = rules.min + self.choices.index(most - rules.min + 1);
         self.make_string_of(shape, length)
     }

@@ -12,11 +12,11 @@ use super::{
 use crate::{
     error::Unable,
     evaluate::{Judge, Judgement},
-    field::kind::FieldKind,
     node::NodeId,
     types::Types,
 };
 use serde_json::Value;
+use wallfacer_text::lexicon::FieldKind;
 
 #[derive(Debug)]
 pub(crate) struct Shape {

@@ -2,12 +2,13 @@
 
 use super::{flat::Flat, item::Item, item::Part};
 use crate::{
-    field::{kind::FieldKind, samples},
+    field::samples,
     format::Format,
     node::{Node, StringRules},
     pattern::Pattern,
 };
 use std::sync::Arc;
+use wallfacer_text::lexicon::FieldKind;
 
 #[derive(Debug, Default)]
 pub(crate) struct StringShape {

@@ -8,10 +8,7 @@ use super::{
 use crate::{
     error::Unable,
     evaluate::Judgement,
-    field::{
-        attacks::{self, Attack},
-        kind::FieldKind,
-    },
+    field::attacks::{self, Attack},
     plan::shape::Shape,
     pool::Pool,
     schema::Schema,
@@ -19,6 +16,7 @@ use crate::{
 };
 use serde_json::{Map, Number, Value, json};
 use std::{cell::Cell, collections::BTreeSet};
+use wallfacer_text::lexicon::FieldKind;
 
 /// Length of a huge string, in characters; with the limit on strings it stays below usual size limits of messages.
 const HUGE: usize = 100_000;

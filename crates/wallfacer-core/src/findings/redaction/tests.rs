@@ -74,7 +74,7 @@ fn a_value_from_elsewhere_is_a_secret_under_the_name_of_one() {
     let mut finding = crash("login", arguments);
     finding.details = "login with swordfish failed: password=swordfish, password=open".to_owned();
     let whole = finding.clone();
-    finding.learned = learned.map(str::to_owned).into();
+    finding.learned = learned.map(|value| (value.to_owned(), None)).into();
     redaction().apply(&mut finding);
     let Repro::Replayable { case, .. } = &finding.repro else { panic!("replayable") };
     assert_eq!(

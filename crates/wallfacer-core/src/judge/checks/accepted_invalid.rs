@@ -29,7 +29,9 @@ impl Check for RefusesInvalid {
         let place = if at.is_empty() { "the arguments" } else { at };
         let message = format!("`{tool}` accepts what its schema forbids: {place}: {what}");
         let cause = Cause::schema(at, rule);
-        Verdict::Broken(Box::new(Charge::new(self.name(), Kind::AcceptedInvalid, cause, message)))
+        let mut charge = Charge::new(self.name(), Kind::AcceptedInvalid, cause, message);
+        charge.way = format!("{place}: {what}");
+        Verdict::Broken(Box::new(charge))
     }
 }
 

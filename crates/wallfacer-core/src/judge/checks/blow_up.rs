@@ -42,7 +42,7 @@ impl Check for NoBlowUp {
         {
             return Verdict::Holds;
         }
-        let times: Vec<Duration> = seen.steps.iter().map(|step| step.took).collect();
+        let times = costs(recording, seen);
         let silent = seen.steps.last().is_some_and(|step| step.answer == Answer::Silent);
         let held: Vec<u64> = recording.steps.iter().filter_map(peak).collect();
         if injection.aim == Aim::Inflate {
@@ -61,6 +61,7 @@ impl Check for NoBlowUp {
         let message =
             format!("the {what} of a call runs away with the size of `{at}`; it was given {}", injection.way);
         let mut charge = Charge::new(self.name(), Kind::ResourceGrowth, cause, message);
+        charge.way = format!("`{at}`");
         charge.references = vec![Reference { kind: ReferenceKind::Cwe, text: weakness.to_owned() }];
         Verdict::Broken(Box::new(charge.with(&format!("{what}, each for twice the input"), told)))
     }
@@ -75,6 +76,7 @@ impl NoBlowUp {
         let cause = Cause::rule(self.name(), Some(&format!("packed {at}")));
         let message = format!("what is packed in `{at}` is unpacked without a limit; it was given {way}");
         let mut charge = Charge::new(self.name(), Kind::ResourceGrowth, cause, message);
+        charge.way = format!("`{at}`");
         charge.references = vec![Reference { kind: ReferenceKind::Cwe, text: "CWE-409".to_owned() }];
         Verdict::Broken(Box::new(charge.with("memory, each for what unpacks to twice as much", told(held))))
     }
@@ -83,6 +85,21 @@ impl NoBlowUp {
 fn told(held: &[u64]) -> String {
     let told = held.iter().map(|bytes| format!("{:.0} MiB", *bytes as f64 / MEBIBYTE));
     told.collect::<Vec<_>>().join(", ")
+}
+
+/// What each call took: no more than the time of the processor, where that is known, for on a busy machine an answer takes
+/// long for other reasons too.
+fn costs(recording: &Recording, seen: &Observation) -> Vec<Duration> {
+    let used: Vec<Option<Duration>> =
+        recording.steps.iter().map(|taken| taken.stock.last().map(|(_, sample)| sample.cpu)).collect();
+    let cost = |(index, took): (usize, Duration)| {
+        let before = index.checked_sub(1).and_then(|before| *used.get(before)?);
+        match (before, used.get(index).copied().flatten()) {
+            (Some(before), Some(after)) => took.min(after.saturating_sub(before)),
+            _ => took,
+        }
+    };
+    seen.steps.iter().map(|step| step.took).enumerate().map(cost).collect()
 }
 
 /// The most that the server has held up to the end of a step.

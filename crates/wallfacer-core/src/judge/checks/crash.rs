@@ -3,6 +3,7 @@
 use wallfacer_process::{Ending, Status};
 
 use crate::findings::{Cause, Kind};
+use crate::judge::blame::excuse;
 use crate::judge::charge::Charge;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
@@ -40,8 +41,19 @@ impl Check for NoCrash {
             return Verdict::Holds;
         }
         let (status, how) = describe(ending);
-        let cause = Cause::exit(ending.map(|ending| ending.status), &String::from_utf8_lossy(&seen.stderr));
-        let charge = Charge::new(self.name(), Kind::Crash, cause, format!("the server {how}"));
+        let said = String::from_utf8_lossy(&seen.stderr);
+        // An answer that breaks it is a matter of the probe that breaks answers on purpose.
+        let fetched =
+            recording.steps.last().filter(|taken| taken.fetched.as_ref().is_some_and(|all| !all.is_empty()));
+        if let Some(why) = fetched.and_then(|taken| excuse(&said, case, taken)) {
+            return Verdict::Unknown(why);
+        }
+        let cause = Cause::exit(ending.map(|ending| ending.status), &said);
+        let company = match case.in_flight() {
+            0 | 1 => String::new(),
+            calls => format!(" with {calls} calls in flight at once"),
+        };
+        let charge = Charge::new(self.name(), Kind::Crash, cause, format!("the server {how}{company}"));
         Verdict::Broken(Box::new(charge.with("exit", status).with("stderr", last_lines(&seen.stderr))))
     }
 }

@@ -2,6 +2,8 @@
 //! A call that waits for the network is not charged, nor one that the machine left no time for: that it waits says nothing
 //! of the server.
 
+use std::collections::BTreeMap;
+
 use super::crash::silent_end;
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
@@ -9,9 +11,11 @@ use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
 use crate::plan::{Case, Step};
-use crate::run::Recording;
+use crate::run::{Recording, Taken};
 use crate::world::Traced;
 
+/// Requests of one call to the same place after which it is waiting for another answer than it gets.
+const ASKS_AGAIN: usize = 3;
 /// Where the server was kept from working for more than this part of the time, its silence says nothing.
 const BUSY: f64 = 0.75;
 
@@ -37,19 +41,35 @@ impl Check for NoHang {
         if traced.is_some_and(Traced::waits_for_network) {
             return Verdict::Unknown("the call waits for the network".to_owned());
         }
+        if let Some(host) = taken.and_then(keeps_asking) {
+            return Verdict::Unknown(format!(
+                "the call keeps asking `{host}`, which the sandbox answers, and not as the service does"
+            ));
+        }
         let ms = seen.steps[index].took.as_millis() as u64;
         let what = match case.steps.get(index) {
             Some(Step::Probe) => "does not answer any more",
             _ => "gives no answer",
         };
-        let cause = Cause::silence();
-        Verdict::Broken(Box::new(Charge::new(
-            self.name(),
-            Kind::Hang { ms },
-            cause,
-            format!("the server {what}"),
-        )))
+        let (cause, message) = match case.in_flight() {
+            0 | 1 => (Cause::silence(), format!("the server {what}")),
+            calls => (
+                Cause::rule(self.name(), Some("calls in flight together")),
+                format!("the server leaves calls unanswered when {calls} are in flight at once"),
+            ),
+        };
+        Verdict::Broken(Box::new(Charge::new(self.name(), Kind::Hang { ms }, cause, message)))
     }
+}
+
+/// The service that a call asks for the same again and again, as who waits for something to be done there does.
+fn keeps_asking(taken: &Taken) -> Option<&str> {
+    let mut times: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for fetched in taken.fetched.iter().flatten() {
+        let path = fetched.path.split('?').next().unwrap_or_default();
+        *times.entry((fetched.host.as_str(), path)).or_default() += 1;
+    }
+    times.into_iter().find(|(_, times)| *times >= ASKS_AGAIN).map(|((host, _), _)| host)
 }
 
 #[cfg(test)]
@@ -58,7 +78,6 @@ mod tests {
     use crate::catalogue::Catalogue;
     use crate::observe::observe;
     use crate::plan::Intent;
-    use crate::run::Taken;
     use crate::target::Version;
     use std::time::Duration;
 

@@ -15,10 +15,12 @@ use crate::judge::charge::Charge;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::Observation;
-use crate::plan::{Aim, Case, Escape, Injection, Step, is_about_files, places};
+use crate::plan::{Aim, Case, Escape, Injection, Purpose, Step, is_about_files, places, words};
 use crate::run::{Recording, Taken};
 use crate::target::Severity;
 use crate::world::Traced;
+
+mod hidden;
 
 /// Deeds that are shown as evidence.
 const MAX_SHOWN: usize = 5;
@@ -56,12 +58,20 @@ impl NoInjection {
         let Injection { at, way, aim, .. } = injection;
         let (effect, weakness) = told(injection);
         let cause = Cause::rule(self.name(), Some(&format!("{} at {}", aim.class(), starred(at))));
-        let message = format!("through `{at}`, {effect}; it was given {way}");
+        let message = match aim {
+            Aim::Hidden { .. } => effect,
+            _ => format!("through `{at}`, {effect}; it was given {way}"),
+        };
         let mut charge = Charge::new(self.name(), Kind::Injection, cause, message);
+        charge.way = format!("`{at}`, given {way}");
         charge.references = vec![Reference { kind: ReferenceKind::Cwe, text: weakness.to_owned() }];
         charge.severity = match aim {
             Aim::Connect { meant: true, .. } | Aim::Hand { .. } => Some(Severity::Medium),
-            Aim::Reach { declared: false, .. } => Some(Severity::Low),
+            Aim::Hidden { taken_away: true, .. } => Some(Severity::High),
+            Aim::Hidden { .. } => Some(Severity::Low),
+            // Who asks where to save something is told so; who asks for a name is not.
+            Aim::Reach { declared: false, .. } if asks_for_a_path(at) => Some(Severity::Low),
+            Aim::Reach { declared: false, .. } => Some(Severity::Medium),
             _ => None,
         };
         if matches!(aim, Aim::Connect { meant: true, .. }) {
@@ -70,7 +80,9 @@ impl NoInjection {
                               this machine or its network can reach should be refused."
                     .to_owned();
         }
-        charge.with("what the kernel saw", proof.join("\n"))
+        let label =
+            if matches!(aim, Aim::Hidden { .. }) { "what it was answered" } else { "what the kernel saw" };
+        charge.with(label, proof.join("\n"))
     }
 }
 
@@ -91,6 +103,11 @@ fn told(Injection { aim, openly_first, .. }: &Injection) -> (String, &'static st
             );
             (text, "CWE-22")
         }
+        Aim::Reach { escape: Escape::Address, outside, .. } => {
+            let text =
+                format!("a tool that fetches pages opens {}, a file of this machine", outside.display());
+            (text, "CWE-73")
+        }
         Aim::Reach { declared: false, outside, .. } => {
             let text = format!(
                 "the server writes {}, wherever it is told, and was given no directory",
@@ -107,6 +124,10 @@ fn told(Injection { aim, openly_first, .. }: &Injection) -> (String, &'static st
         }
         Aim::Connect { .. } => ("the server connects to an inner address".to_owned(), "CWE-918"),
         Aim::Change { .. } => ("a tool that says it only reads changes something".to_owned(), "CWE-89"),
+        Aim::Hidden { tool, taken_away: true } => {
+            (format!("`{tool}` still answers, though the settings took it out of the list"), "CWE-425")
+        }
+        Aim::Hidden { tool, .. } => (format!("`{tool}` answers, and is in no list"), "CWE-425"),
         Aim::Grow | Aim::Inflate => ("what a call takes grows".to_owned(), "CWE-400"),
     }
 }
@@ -120,6 +141,9 @@ pub fn proof(case: &Case, injection: &Injection, recording: &Recording) -> Optio
     let openly = usize::from(injection.openly_first);
     if recording.steps.iter().take(openly).any(|taken| !shown(taken).is_empty()) {
         return None;
+    }
+    if let Aim::Hidden { tool, .. } = &injection.aim {
+        return hidden::answers(case, recording, tool).map(|line| vec![line]);
     }
     let mut lines: Vec<String> = recording.steps.iter().skip(openly).flat_map(shown).collect();
     if let Aim::Change { shows: Some(shown), .. } = &injection.aim {
@@ -155,7 +179,7 @@ fn deeds(case: &Case, injection: &Injection, taken: &Taken, traced: &Traced) -> 
                 traced.changes.iter().filter(|change| is_change(change) && !known.contains(&change.path));
             other.map(|change| format!("{:?}: {}", change.effect, change.path.display())).collect()
         }
-        Aim::Grow | Aim::Inflate => Vec::new(),
+        Aim::Hidden { .. } | Aim::Grow | Aim::Inflate => Vec::new(),
     }
 }
 
@@ -197,10 +221,47 @@ fn passes(event: &Event, option: &str) -> bool {
     !ended && !taken
 }
 
-/// An option without a value of its own may take the next word for it.
+/// An option without a value of its own may take the next word for it, unless it is known to take none.
 fn takes_a_value(word: &str) -> bool {
-    word.len() > 1 && word.starts_with('-') && !word.contains('=')
+    let takes_none = word.starts_with("--no-") || SWITCHES.contains(&word);
+    word.len() > 1 && word.starts_with('-') && !word.contains('=') && !takes_none
 }
+
+/// Options that take no value in any of the programs that are often run.
+const SWITCHES: [&str; 32] = [
+    "--all",
+    "--bare",
+    "--cached",
+    "--decorate",
+    "--delete",
+    "--detach",
+    "--files-with-matches",
+    "--fixed-strings",
+    "--force",
+    "--global",
+    "--graph",
+    "--hard",
+    "--hidden",
+    "--ignore-case",
+    "--interactive",
+    "--json",
+    "--line-number",
+    "--list",
+    "--name-only",
+    "--name-status",
+    "--numstat",
+    "--oneline",
+    "--porcelain",
+    "--quiet",
+    "--recursive",
+    "--short",
+    "--silent",
+    "--staged",
+    "--stat",
+    "--tags",
+    "--verbose",
+    "--yes",
+];
 
 fn makes(event: &Event, file: &Path) -> bool {
     let Deed::Open { location, access } = &event.kind else { return false };
@@ -295,6 +356,15 @@ fn is_journal(path: &Path) -> bool {
 
 fn contains(bytes: &[u8], token: &[u8]) -> bool {
     !token.is_empty() && bytes.windows(token.len()).any(|window| window == token)
+}
+
+/// Whether an argument is there to say where something lies, by its name.
+fn asks_for_a_path(at: &str) -> bool {
+    let name =
+        at.rsplit('/').find(|part| !part.bytes().all(|byte| byte.is_ascii_digit())).unwrap_or_default();
+    let said = words(name);
+    let says = ["directory", "location", "output", "save", "target", "to"];
+    Purpose::of(name).is_path() || said.iter().any(|word| says.contains(&word.as_str()))
 }
 
 /// The place in a list is no part of a cause.

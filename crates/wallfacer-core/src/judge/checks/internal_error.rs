@@ -1,7 +1,7 @@
 //! An input may be refused, but must not get out of hand: no internal error, no stack trace.
 
 use crate::findings::{Cause, Given, Kind};
-use crate::judge::blame::{Blame, blame_of};
+use crate::judge::blame::{Blame, blame_of, excuse};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
 use crate::judge::context::Context;
@@ -37,11 +37,11 @@ impl Check for NoInternalError {
             };
             let code = error.and_then(|error| error.code);
             let trace = reply::has_stack_trace(&words);
-            let blamed = blame_of(&words, case);
-            if let Blame::World(what) = blamed {
-                lacking = Some(format!("{what}: {}", shortened(&words, SHOWN)));
+            if let Some(why) = excuse(&words, case, taken) {
+                lacking = Some(why);
                 continue;
             }
+            let blamed = blame_of(&words, case);
             if !trace && (code != Some(INTERNAL_ERROR) || blamed == Blame::Output) {
                 continue;
             }

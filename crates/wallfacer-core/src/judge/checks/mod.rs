@@ -3,11 +3,14 @@
 mod accepted_invalid;
 mod behaviour;
 mod blow_up;
+pub(super) mod clients;
 mod crash;
 mod deed;
 mod drift;
+mod ends_when_told;
 mod growth;
 mod hang;
+mod health;
 mod injection;
 mod internal_error;
 mod learned;
@@ -20,6 +23,7 @@ mod sequence;
 
 pub use behaviour::{Business, Said};
 pub use crash::ended_as_told;
+pub use health::{about_culprits, broken, health_call, health_case, spoiled};
 pub use injection::proof;
 pub use internal_error::NAME as NO_INTERNAL_ERROR;
 pub use protocol::startup_noise;
@@ -33,6 +37,7 @@ pub fn all() -> &'static [(Concern, &'static dyn Check)] {
     &[
         (Concern::Answers, &crash::NoCrash),
         (Concern::Answers, &hang::NoHang),
+        (Concern::Answers, &health::StaysHealthy),
         (Concern::Injection, &injection::NoInjection),
         (Concern::Answers, &secret_leak::KeepsSecrets),
         (Concern::Behaviour, &behaviour::KeepsWhatIsPlanted),
@@ -41,12 +46,17 @@ pub fn all() -> &'static [(Concern, &'static dyn Check)] {
         (Concern::Behaviour, &behaviour::StaysInside),
         (Concern::Behaviour, &behaviour::TakesNothingAway),
         (Concern::Behaviour, &behaviour::ChangesOnce),
+        (Concern::Answers, &clients::TakesClients),
+        (Concern::Answers, &clients::AnswersInCompany),
+        (Concern::Answers, &clients::KeepsWhatIsWritten),
+        (Concern::Answers, &clients::KeepsSessionsApart),
         (Concern::Answers, &protocol::KeepsToTheProtocol),
         (Concern::Answers, &internal_error::NoInternalError),
         (Concern::Answers, &schema_violation::KeepsItsOutputSchema),
         (Concern::Answers, &learned::KeepsItsForm),
         (Concern::Answers, &drift::KeepsItsDeclaration),
         (Concern::Answers, &growth::NoGrowth),
+        (Concern::Answers, &ends_when_told::EndsWhenTold),
         (Concern::Injection, &blow_up::NoBlowUp),
         (Concern::Answers, &accepted_invalid::RefusesInvalid),
         (Concern::Rules, &property::KeepsItsRule),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wallfacer_rules::{Context as Facts, Known, Rule, Steps, Verdict as Ruling};
 
 use crate::findings::{Cause, Kind};
-use crate::judge::blame::{Blame, blame_of};
+use crate::judge::blame::excuse;
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
 use crate::judge::context::Context;
@@ -12,11 +12,11 @@ use crate::judge::response::{response, unanswered};
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::Observation;
 use crate::plan::{Case, common_arguments, said};
+use crate::rule_words::what_broke;
 use crate::run::Recording;
 use crate::wire::shortened;
 
 const SHOWN: usize = 2_000;
-const SHOWN_WORDS: usize = 200;
 
 /// A crash, a hang or a broken answer is a finding of its own, and satisfies no rule.
 pub struct KeepsItsRule;
@@ -38,14 +38,29 @@ impl Check for KeepsItsRule {
             return Verdict::Unknown(lacking);
         }
         let kind = Kind::PropertyFailure { invariant: rule.name.clone() };
-        let message = format!("`{}` does not hold: {why}", rule.name);
+        let message = in_words(rule, &why);
         let mut charge = Charge::new(self.name(), kind, Cause::rule(&rule.name, None), message);
+        charge.way = format!("the rule `{}`", rule.name);
         charge.details = rule.description.clone().unwrap_or_default();
         let last = recording.steps.last().zip(seen.steps.last());
         let answer = last.and_then(|(taken, seen)| response(taken, seen));
         let answer = answer.map(|answer| shortened(&answer.to_string(), SHOWN)).unwrap_or_default();
+        let charge = charge.with("rule", rule.name.clone()).with("because", why);
         Verdict::Broken(Box::new(charge.with("answer", answer)))
     }
+}
+
+/// What it means that a rule is broken, as a person would say it. The path and the pattern are told below, or here where
+/// nobody wrote down what the rule means.
+fn in_words(rule: &Rule, why: &str) -> String {
+    let own = || {
+        let described = rule.description.as_deref().map(|text| text.trim().trim_end_matches('.'));
+        match described.filter(|text| !text.is_empty()) {
+            Some(text) => format!("`{}` breaks the rule `{}`: {text}", rule.tool, rule.name),
+            None => format!("`{}` breaks the rule `{}`: {why}", rule.tool, rule.name),
+        }
+    };
+    what_broke(&rule.name, &rule.tool).unwrap_or_else(own)
 }
 
 /// What the world of the server lacked, where its last answer says so.
@@ -56,10 +71,7 @@ fn lacking(case: &Case, recording: &Recording) -> Option<String> {
         (result.get("isError") == Some(&Value::Bool(true))).then(|| said(&result))
     };
     let words = reply::error(last).map(|error| error.message.clone()).or_else(failed)?;
-    match blame_of(&words, case) {
-        Blame::World(what) => Some(format!("{what}: {}", shortened(&words, SHOWN_WORDS))),
-        _ => None,
-    }
+    excuse(&words, case, last)
 }
 
 /// What the rule says of what was seen. Of a call that is repeated, each answer after the first is judged.

@@ -58,11 +58,9 @@ pub fn leak<'a>(
 /// Whether we have sent a secret ourselves.
 pub fn is_ours(case: &Case, context: &Context) -> bool {
     let shows = |bytes: &[u8]| context.secrets.shown_in(bytes);
-    case.steps.iter().any(|step| match step {
-        Step::Call { params, .. } | Step::Many { params, .. } => {
-            serde_json::to_vec(params).is_ok_and(|sent| shows(&sent))
-        }
-        Step::Raw(frame) => shows(&frame.bytes),
+    case.steps.iter().any(|step| match (step, step.request()) {
+        (_, Some((_, params))) => serde_json::to_vec(params).is_ok_and(|sent| shows(&sent)),
+        (Step::Raw(frame), None) => shows(&frame.bytes),
         _ => false,
     })
 }

@@ -30,13 +30,23 @@ pub fn sequence_charge(sequence: &Sequence, failure: &Failure) -> Charge {
     } else {
         Kind::SequenceFailure { sequence: sequence.name.clone(), step_index: *index, step_call: call.clone() }
     };
-    let message = format!("`{}` fails at {part}, `{call}`: {why}", sequence.name);
+    let described = sequence.description.as_deref().map(|text| text.trim().trim_end_matches('.'));
+    let message = match described.filter(|text| !text.is_empty()) {
+        _ if kind == Kind::StateLeak => {
+            format!(
+                "what one session stored came back in another, at {part} of `{}`, `{call}`",
+                sequence.name
+            )
+        }
+        Some(text) => format!("`{}` fails at {part}, `{call}`: {text}", sequence.name),
+        None => format!("`{}` fails at {part}, `{call}`: {why}", sequence.name),
+    };
     let mut charge =
         Charge::new("keeps-its-sequence", kind, Cause::rule(&sequence.name, Some(&part)), message);
     charge.concern = Concern::Rules;
     charge.details = sequence.description.clone().unwrap_or_default();
     let answer = answer.as_ref().map(|answer| shortened(&answer.to_string(), SHOWN)).unwrap_or_default();
-    charge.with("answer", answer)
+    charge.with("because", why.clone()).with("answer", answer)
 }
 
 /// Whether another client got to see what it should not: it had an answer, where an error was due or the content is

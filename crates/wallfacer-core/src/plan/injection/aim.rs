@@ -2,7 +2,7 @@
 //! run it came from.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,12 @@ pub enum Aim {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shows: Option<String>,
     },
+    /// A tool that is in no list answers. The first call asks for a name that nobody has.
+    Hidden {
+        tool: String,
+        /// Whether it was seen in the list of a server that nothing was taken away from.
+        taken_away: bool,
+    },
     /// Each call asks twice as much as the one before; time or memory grow faster than that.
     Grow,
     /// Each call sends something small that unpacks to twice as much as the one before, and the server holds all of it.
@@ -73,9 +79,18 @@ pub enum Escape {
     Symlink,
     /// Steps up from a directory of the server's own, where a whole path does not lead out.
     Relative,
+    /// The address of a file, for a tool that fetches pages.
+    Address,
 }
 
 impl Injection {
+    /// What leads out of this directory counts from now on.
+    pub fn declare(&mut self, stated: &Path) {
+        if let Aim::Reach { scope, declared, .. } = &mut self.aim {
+            *declared |= scope == stated;
+        }
+    }
+
     /// The argument of the call that its place lies in.
     pub fn argument(&self) -> &str {
         top(&self.at)
@@ -98,12 +113,13 @@ impl Aim {
         match self {
             Aim::Execute { .. } => "command",
             Aim::Pass { .. } => "option",
-            Aim::Reach { escape: Escape::Outside | Escape::Relative, .. } => "path",
+            Aim::Reach { escape: Escape::Outside | Escape::Relative | Escape::Address, .. } => "path",
             Aim::Reach { escape: Escape::Prefix, .. } => "path prefix",
             Aim::Reach { escape: Escape::Symlink, .. } => "symlink",
             Aim::Hand { .. } => "scheme",
             Aim::Connect { .. } => "request",
             Aim::Change { .. } => "statement",
+            Aim::Hidden { .. } => "hidden tool",
             Aim::Grow => "growth",
             Aim::Inflate => "inflation",
         }

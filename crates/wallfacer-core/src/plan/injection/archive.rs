@@ -83,6 +83,28 @@ pub fn zip(size: Size) -> String {
     BASE64.encode([entry, listed, end].concat())
 }
 
+/// A zip archive with one small file under each of these names, which may lead out of where it is unpacked.
+pub fn leading_out(names: &[String], content: &str) -> Vec<u8> {
+    let mut checksum = Crc::new();
+    checksum.update(content.as_bytes());
+    let number = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes();
+    let (mut entries, mut listed) = (Vec::new(), Vec::new());
+    for name in names {
+        let length = number(content.len());
+        let named = [number(name.len())[0], number(name.len())[1], 0, 0];
+        // Versions, flags, no compression, time and date; then checksum, both sizes and the length of the name.
+        let begin = [20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
+        let about = [&begin[..], &checksum.sum().to_le_bytes(), &length, &length, &named].concat();
+        let place = number(entries.len());
+        listed.extend([&b"PK\x01\x02\x14\x00"[..], &about, &[0; 10], &place, name.as_bytes()].concat());
+        entries.extend([&b"PK\x03\x04"[..], &about, name.as_bytes(), content.as_bytes()].concat());
+    }
+    let count = [number(names.len())[0], 0];
+    let (listing, place) = (number(listed.len()), number(entries.len()));
+    let end = [&b"PK\x05\x06\0\0\0\0"[..], &count, &count, &listing, &place, &[0, 0]].concat();
+    [entries, listed, end].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{self, Read};

@@ -3,24 +3,30 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::ground::Ground;
 use super::place::{Purpose, places};
 use crate::catalogue::Tool;
 use crate::plan::case::Step;
-use crate::plan::guard::words;
+use wallfacer_text::lexicon::words;
 
 /// Calls of one tool that payloads are put into.
-const MAX_BASES: usize = 12;
+const MAX_BASES: usize = 20;
 /// Members of one choice that are tried.
 const MAX_CHOICES: usize = 16;
+/// Arguments that are a yes or a no, and are tried one at a time.
+const MAX_SWITCHES: usize = 6;
+/// How deep empty lists and objects are filled.
+const MAX_DEPTH: usize = 4;
 
 /// What is known of a tool's arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// With these it succeeded.
+    /// With these it succeeded; what led furthest comes first.
     pub good: Vec<Value>,
+    /// How far each of them led.
+    pub led: Vec<usize>,
     /// These are valid.
     pub valid: Vec<Value>,
     /// What must come before its calls.
@@ -42,7 +48,7 @@ pub fn bases(tool: &Tool, known: &Known, ground: &Ground) -> Vec<Value> {
     let all: Map<String, Value> = known
         .valid
         .iter()
-        .chain(&known.good)
+        .chain(known.good.iter().rev())
         .filter_map(Value::as_object)
         .flatten()
         .map(|(key, value)| (key.clone(), value.clone()))
@@ -57,7 +63,7 @@ pub fn bases(tool: &Tool, known: &Known, ground: &Ground) -> Vec<Value> {
     let required = required(tool);
     let least = all.iter().filter(|(key, _)| required.contains(&key.as_str()));
     let least: Map<String, Value> = least.map(|(key, value)| (key.clone(), value.clone())).collect();
-    let full = dressed(Value::Object(all), ground);
+    let full = dressed(filled(Value::Object(all), &Value::Object(tool.input_schema.clone()), 0), ground);
     let with_choice = |(key, choice): (&str, Value)| {
         let mut base = full.clone();
         base[key] = choice;
@@ -65,7 +71,16 @@ pub fn bases(tool: &Tool, known: &Known, ground: &Ground) -> Vec<Value> {
     };
     let chosen = choices(tool).into_iter().map(with_choice);
     let least = dressed(Value::Object(least), ground);
-    let bases = known.good.first().cloned().into_iter().chain([full.clone()]).chain(chosen).chain([least]);
+    let one_switch = |key: &str| {
+        let mut base = least.clone();
+        base[key] = Value::from(true);
+        base
+    };
+    let single: Vec<Value> = switches(tool).into_iter().map(one_switch).collect();
+    let good = known.good.first().cloned();
+    let switched = [true, false].map(|on| with_all_switches(&full, on));
+    let bases =
+        good.into_iter().chain([full.clone()]).chain(single).chain(chosen).chain(switched).chain([least]);
     let mut kept: Vec<Value> = Vec::new();
     for base in bases.into_iter().filter(Value::is_object) {
         if !kept.contains(&base) {
@@ -77,6 +92,68 @@ pub fn bases(tool: &Tool, known: &Known, ground: &Ground) -> Vec<Value> {
         kept.drain(MAX_BASES - 1..kept.len() - 1);
     }
     kept
+}
+
+/// Arguments that are a yes or a no, or may also be left open.
+fn switches(tool: &Tool) -> Vec<&str> {
+    let properties = tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let says =
+        |schema: &Value| schema.get("type").is_some_and(|it| *it == "boolean" || is_among(it, "boolean"));
+    let any = |schema: &Value| {
+        let parts = ["anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key)?.as_array());
+        parts.flatten().any(says)
+    };
+    let found = properties.filter(|(_, schema)| says(schema) || any(schema));
+    found.map(|(name, _)| name.as_str()).take(MAX_SWITCHES).collect()
+}
+
+fn is_among(types: &Value, wanted: &str) -> bool {
+    types.as_array().into_iter().flatten().any(|it| it == wanted)
+}
+
+/// The same with every yes-or-no question of the call answered alike: much code is behind one of them.
+fn with_all_switches(base: &Value, on: bool) -> Value {
+    let mut base = base.clone();
+    for value in base.as_object_mut().into_iter().flat_map(|members| members.values_mut()) {
+        if value.is_boolean() {
+            *value = Value::from(on);
+        }
+    }
+    base
+}
+
+/// The same with something in lists and objects that have nothing in them, where the schema says what they take.
+fn filled(value: Value, schema: &Value, depth: usize) -> Value {
+    let text = |schema: Option<&Value>| {
+        schema.is_none_or(|schema| schema.get("type").is_none_or(|it| it == "string"))
+    };
+    if depth >= MAX_DEPTH {
+        return value;
+    }
+    match value {
+        Value::Array(items) if items.is_empty() => match schema.get("items") {
+            Some(of) if text(Some(of)) && of.get("enum").is_none() => json!(["x"]),
+            _ => json!([]),
+        },
+        Value::Array(items) => {
+            let of = schema.get("items").cloned().unwrap_or_default();
+            Value::Array(items.into_iter().map(|item| filled(item, &of, depth + 1)).collect())
+        }
+        Value::Object(members) if members.is_empty() && depth > 0 => match schema.get("additionalProperties")
+        {
+            Some(of) if of != &Value::Bool(false) && text(Some(of)) => json!({ "x": "x" }),
+            _ => Value::Object(members),
+        },
+        Value::Object(members) => {
+            let of = |key: &str| schema.get("properties").and_then(|all| all.get(key)).cloned();
+            let member = |(key, value): (String, Value)| {
+                let of = of(&key).unwrap_or_default();
+                (key, filled(value, &of, depth + 1))
+            };
+            Value::Object(members.into_iter().map(member).collect())
+        }
+        value => value,
+    }
 }
 
 /// Which function of the tool a call is about: the choice that it must make, or that is named for what is done. Other
@@ -135,7 +212,17 @@ mod tests {
     use super::*;
     use crate::catalogue::{Catalogue, Entry};
     use crate::world::DeclaredBy;
-    use serde_json::json;
+
+    #[test]
+    fn empty_lists_and_maps_get_a_text_where_they_take_one() {
+        let schema = json!({ "properties": {
+            "names": { "type": "array", "items": { "type": "string" } },
+            "sizes": { "type": "array", "items": { "type": "integer" } },
+            "labels": { "type": "object", "additionalProperties": { "type": "string" } },
+        } });
+        let found = filled(json!({ "names": [], "sizes": [], "labels": {} }), &schema, 0);
+        assert_eq!(found, json!({ "names": ["x"], "sizes": [], "labels": { "x": "x" } }));
+    }
 
     #[test]
     fn calls_have_all_arguments_each_choice_and_paths_that_are_there() {

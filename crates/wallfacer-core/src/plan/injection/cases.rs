@@ -7,19 +7,31 @@ use serde_json::Value;
 
 use super::aim::{Aim, Escape, Injection, top};
 use super::base::{Known, bases, chosen, is_choice};
+use super::code;
 use super::ground::Ground;
+use super::growth;
 use super::job::Job;
 use super::payload::{self, Payload};
 use super::place::{Place, Purpose, places};
 use crate::catalogue::Tool;
 use crate::plan::case::{Case, Intent, Step};
-use crate::plan::guard::words;
+use wallfacer_text::lexicon::words;
 
 /// Cases of one tool; they are in the order of likelihood, so the rest is what hardly ever leads anywhere.
 const MAX_CASES: usize = 2_000;
 
 /// The plainest ways out come first: where they work, the others say nothing more.
 const PLAIN_FIRST: usize = 3;
+
+/// Payloads of each sort that a place gets again in a further call of the same function, and calls in which it does.
+const AGAIN: usize = 4;
+const MAX_VISITS: usize = 8;
+
+/// What comes after all else.
+const LAST: u8 = 4;
+
+/// Tools in which an argument of one name is tried at once.
+const ALIKE: usize = 2;
 
 /// A case, and when its turn comes.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +41,7 @@ pub struct Ranked {
 }
 
 /// The smallest is tried first, whichever tool it belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
     /// How unlikely it is that such a payload leads anywhere in such a place.
     pub unlikely: u8,
@@ -50,8 +62,12 @@ pub fn injection_cases(tool: &Tool, known: &Known, ground: &Ground, seed: u64) -
         for place in open.map(|place| declared(tool, place)) {
             // The same place in a further call of the same function says little more.
             let visits = visited.entry((function.clone(), place.at.clone())).or_default();
+            if *visits >= MAX_VISITS {
+                continue;
+            }
+            let most = if *visits == 0 { usize::MAX } else { AGAIN };
             for (sort, (after, list)) in payloads(tool, &place, known, ground).into_iter().enumerate() {
-                for (variant, payload) in list.into_iter().enumerate() {
+                for (variant, payload) in list.into_iter().take(most).enumerate() {
                     let rank = Rank { unlikely: payload.rank, wave: after + variant + *visits, sort };
                     let case =
                         Case { prelude: known.prelude.clone(), ..case(tool, &base, &place, payload, seed) };
@@ -64,9 +80,33 @@ pub fn injection_cases(tool: &Tool, known: &Known, ground: &Ground, seed: u64) -
             *visits += 1;
         }
     }
+    // Where the others work must not be changed under them.
+    if Job::of(tool).chooses_place {
+        ranked.iter_mut().for_each(|ranked| ranked.rank.unlikely += LAST);
+    }
     ranked.sort_by_key(|ranked| ranked.rank);
     ranked.truncate(MAX_CASES);
     ranked
+}
+
+/// Puts off what was put into an argument of the same name in two tools before: such arguments are mostly dealt with in one
+/// place. Of many tools that all take the same, each is tried with its own first.
+pub fn vary(cases: &mut [Ranked]) {
+    let mut tried: BTreeMap<(String, String, bool), BTreeSet<String>> = BTreeMap::new();
+    for Ranked { rank, case } in cases {
+        let (Some(injection), Some(tool)) = (case.intent.injection(), case.subject.tool()) else { continue };
+        let key = (injection.at.clone(), injection.way.clone(), injection.offline);
+        let tools = tried.entry(key).or_default();
+        if tools.len() < ALIKE {
+            tools.insert(tool.to_owned());
+        }
+        if !tools.contains(tool) {
+            match injection.aim {
+                Aim::Reach { .. } => rank.wave += 1,
+                _ => rank.unlikely = rank.unlikely.saturating_add(1),
+            }
+        }
+    }
 }
 
 /// The same where the network fails: some code is reached only then, and what it is like is not known.
@@ -75,7 +115,8 @@ fn offline(case: &Case, rank: Rank, known: &Known) -> Option<Ranked> {
     injection.offline = true;
     let runs = matches!(injection.aim, Aim::Execute { .. } | Aim::Pass { .. });
     (runs && known.uses_network).then(|| Ranked {
-        rank: Rank { unlikely: 0, ..rank },
+        // Who runs programs anyway hardly does so only then.
+        rank: Rank { unlikely: u8::from(known.runs_programs), ..rank },
         case: Case { intent: Intent::Injection(Box::new(injection)), ..case.clone() },
     })
 }
@@ -83,9 +124,10 @@ fn offline(case: &Case, rank: Rank, known: &Known) -> Option<Ranked> {
 /// One list for each sort of injection, the gravest first, and how many of the others come before it.
 fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(usize, Vec<Payload>)> {
     let job = Job::of(tool);
+    let said = said(tool);
     let (commands, options) = match job.runs_programs {
         // To run what it is given is its job; to run what it refuses when that is asked openly is not.
-        true => (payload::refused_commands(place, ground), Vec::new()),
+        true => (payload::refused_commands(place, ground, &said), Vec::new()),
         false => (payload::commands(place, known, ground), payload::options(place, known, ground)),
     };
     let statements = match job.only_reads {
@@ -93,6 +135,7 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
         false => Vec::new(),
     };
     let about = about(tool, top(&place.at));
+    let codes = if job.runs_programs { Vec::new() } else { code::codes(place, ground) };
     // To choose a place, or to run a command that names one, is what such tools are for.
     let is_meant = job.chooses_place && place.purpose.is_path()
         || job.runs_programs && place.purpose == Purpose::Program;
@@ -100,6 +143,7 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
         true => Vec::new(),
         false => payload::escapes(place, ground, escape, &about, job),
     };
+    let refused_paths = if job.runs_programs { payload::refused_paths(place, ground) } else { Vec::new() };
     vec![
         (0, commands),
         (0, options),
@@ -108,10 +152,13 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
         (PLAIN_FIRST, escapes(Escape::Prefix)),
         (PLAIN_FIRST, escapes(Escape::Symlink)),
         (0, payload::requests(place, job, ground)),
-        (PLAIN_FIRST, payload::schemes(place, ground)),
+        (0, payload::file_addresses(place, job, ground, &said)),
+        (PLAIN_FIRST, payload::schemes(place, known, ground)),
         (0, statements),
-        (0, payload::growths(place)),
-        (0, payload::archives(place, &about)),
+        (0, codes),
+        (0, growth::growths(place, &said)),
+        (0, growth::archives(place, &about)),
+        (0, refused_paths),
     ]
 }
 
@@ -129,20 +176,45 @@ fn declared(tool: &Tool, place: Place) -> Place {
     }
 }
 
+/// All that a tool says of itself and of its arguments, in small letters.
+fn said(tool: &Tool) -> String {
+    let description = tool.description.as_deref().unwrap_or_default();
+    format!("{} {description} {}", tool.name, Value::Object(tool.input_schema.clone())).to_lowercase()
+}
+
 /// What the schema says of an argument.
 fn about(tool: &Tool, key: &str) -> String {
     let property = tool.input_schema.get("properties").and_then(|properties| properties.get(key));
     property.map(Value::to_string).unwrap_or_default()
 }
 
+/// Whether a place may hold any text that the caller likes.
+fn is_plain_text(tool: &Tool, place: &Place) -> bool {
+    matches!(place.purpose, Purpose::Prose | Purpose::Unknown) && !is_choice(tool, top(&place.at))
+}
+
+/// Where a text is put, and as what: a command that is taken as a list of words gets one word in each place.
+fn in_words(place: &Place, value: String) -> (&str, Value) {
+    match place.at.strip_suffix("/0").filter(|_| place.purpose == Purpose::Program) {
+        Some(list) if !list.is_empty() => (list, payload::shell_words(&value).into()),
+        _ => (&place.at, Value::from(value)),
+    }
+}
+
 fn case(tool: &Tool, base: &Value, place: &Place, payload: Payload, seed: u64) -> Case {
-    let Payload { way, aim, values, openly_first, .. } = payload;
+    let Payload { way, aim, values, openly_first, beside, .. } = payload;
     let injection = Injection { at: place.at.clone(), way, aim, offline: false, openly_first };
     let grows = injection.aim.is_measured();
     let call = |value: String| {
         let mut arguments = base.clone();
-        if let Some(place) = arguments.pointer_mut(&place.at) {
-            *place = Value::from(value);
+        for other in beside.iter().flat_map(|_| places(base)).filter(|other| is_plain_text(tool, other)) {
+            if let Some(place) = arguments.pointer_mut(&other.at) {
+                *place = Value::from(beside.clone());
+            }
+        }
+        let (at, written) = in_words(place, value);
+        if let Some(place) = arguments.pointer_mut(at) {
+            *place = written;
         }
         let steps = Case::tool(&tool.name, arguments, Intent::Valid, seed).steps;
         // Where memory counts, stock is taken.
@@ -220,6 +292,29 @@ mod tests {
     }
 
     #[test]
+    fn a_command_that_is_a_list_gets_its_words_one_by_one() {
+        let schema = json!({
+            "type": "object",
+            "properties": { "command": { "type": "array", "items": { "type": "string" } } },
+            "required": ["command"],
+        });
+        let said = "Runs a command. Allowed commands: pwd, date";
+        let entry = json!({ "name": "run_command", "description": said, "inputSchema": schema });
+        let tool = Tool::read(entry.as_object().unwrap()).unwrap();
+        let ground = Ground::new(&BTreeMap::new(), &Catalogue::default(), 1);
+        let known = Known { valid: vec![json!({ "command": ["ls", "-l"] })], ..Known::default() };
+        let ranked = injection_cases(&tool, &known, &ground, 1);
+        let arguments = |ranked: &Ranked| match ranked.case.steps.last()? {
+            Step::Call { params, .. } => params.get("arguments").cloned(),
+            _ => None,
+        };
+        let given: Vec<Value> = ranked.iter().filter_map(arguments).collect();
+        assert!(given.contains(&json!({ "command": ["env", ground.program] })), "{given:?}");
+        assert!(given.contains(&json!({ "command": ["sh", "-c", "rm --version"] })));
+        assert!(given.contains(&json!({ "command": ["pwd", format!("$({})", ground.program)] })));
+    }
+
+    #[test]
     fn what_grows_is_asked_four_times_and_what_makes_a_table_is_followed_by_a_question() {
         for case in cases(&tool("look", json!({ "readOnlyHint": true }))) {
             let calls = match &case.intent.injection().unwrap().aim {
@@ -264,6 +359,23 @@ mod tests {
         assert_eq!(command(runs_none).next(), Some((1, false)));
         let connects = Known { good, uses_network: true, ..Known::default() };
         assert_eq!(command(connects).next(), Some((0, true)));
+    }
+
+    #[test]
+    fn what_two_tools_had_before_is_put_off_in_the_third() {
+        let known = || Known { runs_programs: true, ..Known::default() };
+        let mut all: Vec<Ranked> = ["first", "second", "third"]
+            .iter()
+            .flat_map(|name| ranked(&tool(name, json!({})), known()))
+            .collect();
+        vary(&mut all);
+        all.sort_by_key(|ranked| ranked.rank);
+        let likeliest = all.iter().take_while(|ranked| ranked.rank.unlikely == 0 && ranked.rank.wave == 0);
+        let commands = likeliest.filter(|ranked| {
+            ranked.case.intent.injection().is_some_and(|it| it.at == "/path" && it.aim.class() == "command")
+        });
+        let tools: BTreeSet<&str> = commands.filter_map(|ranked| ranked.case.tool_name()).collect();
+        assert_eq!(tools, BTreeSet::from(["first", "second"]));
     }
 
     #[test]

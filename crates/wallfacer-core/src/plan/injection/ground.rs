@@ -8,6 +8,7 @@ use regex::Regex;
 use wallfacer_process::jail::Plant;
 
 use super::aim::{Aim, Escape};
+use super::archive;
 use crate::catalogue::Catalogue;
 use crate::world::DeclaredBy;
 
@@ -30,6 +31,14 @@ const FIRST_PORT: u16 = 20_000;
 const PORTS: u64 = 10_000;
 /// A line over which an expression that backtracks takes long.
 const LETTERS: usize = 40;
+/// Lines of one letter each, every one twice as long as the one before.
+pub const LINES: [(char, usize); 4] = [('c', 7), ('d', 14), ('e', 28), ('f', 56)];
+
+/// What an expression that backtracks is held against.
+pub fn lines() -> String {
+    let line = |(letter, times): (char, usize)| format!("{}!\n", letter.to_string().repeat(times));
+    [('a', LETTERS)].into_iter().chain(LINES).map(line).collect()
+}
 
 /// What is planted in the world of each life.
 #[derive(Debug, Clone)]
@@ -68,6 +77,8 @@ pub enum To {
     New(String),
     /// All that lies in a directory.
     Pattern,
+    /// An archive with files that lead out of where it is unpacked.
+    Archive,
 }
 
 impl Way {
@@ -109,6 +120,43 @@ impl Ground {
         ground
     }
 
+    /// Takes a directory for the server's scope, because the server said so: what was planted around it is outside, and so
+    /// is what was planted elsewhere. True where that was not known.
+    pub fn declare(&mut self, stated: &Path) -> bool {
+        let mut known = false;
+        let mut news = false;
+        for way in &mut self.ways {
+            if let Aim::Reach { scope, declared, .. } = &mut way.aim
+                && scope == stated
+            {
+                known = true;
+                news |= !std::mem::replace(declared, true);
+            }
+        }
+        if known || SYSTEM.iter().any(|system| stated.starts_with(system)) {
+            return news;
+        }
+        let leads_there = |way: &&Way| way.openly.is_none() && Path::new(&way.value).is_absolute();
+        let moved = self.ways.iter().filter(leads_there).filter_map(|way| {
+            let Aim::Reach { escape: Escape::Outside, outside, name, token, .. } = way.aim.clone() else {
+                return None;
+            };
+            let aim = Aim::Reach {
+                escape: Escape::Outside,
+                scope: stated.to_path_buf(),
+                declared: true,
+                outside: outside.clone(),
+                name,
+                token,
+            };
+            (!outside.starts_with(stated)).then(|| Way { aim, ..way.clone() })
+        });
+        let moved: Vec<Way> = moved.collect();
+        let any = !moved.is_empty();
+        self.ways.extend(moved);
+        any
+    }
+
     /// A name of our own for something that a case makes, and for nothing else.
     pub fn label(&self, role: &str) -> String {
         name(0, Path::new(&self.program), role)
@@ -124,13 +172,26 @@ impl Ground {
             self.put_below_steps(scope, endings);
         }
         self.put_links(scope);
+        self.put_archive(scope);
+    }
+
+    /// An archive whose files lie outside of wherever it is unpacked.
+    fn put_archive(&mut self, scope: &Scope<'_>) {
+        let name = scope.name("archive");
+        let made = scope.parent.join(format!("{name}.txt"));
+        let members = [format!("../{name}.txt"), format!("../../{name}.txt"), text(&made)];
+        let archive = scope.path.join(format!("{name}.zip"));
+        let content = archive::leading_out(&members, &scope.token(&name));
+        self.plants.insert(archive.clone(), Plant::File { content, executable: false });
+        let about = "an archive with files that lead out of it";
+        let way = scope.way(Escape::Outside, about, text(&archive), &made, &name);
+        self.ways.push(way.to(To::Archive));
     }
 
     /// What a call that should work can be about.
     fn put_inside(&mut self, scope: &Scope<'_>) {
         let file = scope.path.join(format!("{}.txt", scope.name("inside")));
-        let line = format!("{}!\n", "a".repeat(LETTERS));
-        self.put_file(file.clone(), line);
+        self.put_file(file.clone(), lines());
         self.inside.get_or_insert_with(|| (scope.path.to_path_buf(), file));
     }
 
@@ -149,15 +210,9 @@ impl Ground {
                 lead("a step up from within", format!("{}/../{file}", text(scope.path))),
             ]);
             if ending == PLAIN {
-                let disguised = [
-                    lead("many steps up", steps_up(&path)),
-                    lead("a step up that is stripped once", format!("....//{file}")),
-                    lead("an encoded step up", format!("%2e%2e%2f{file}")),
-                    lead("a step up with an encoded separator", format!("..%2f{file}")),
-                    lead("a step up with a backslash", format!("..\\{file}")),
-                    lead("an address of a file", format!("file://{}", text(&path))),
-                ];
-                self.ways.extend(disguised.map(Way::disguised));
+                let plain = lead("many steps up", steps_up(&path));
+                let spelled = spellings(&path, &file).into_iter().map(|(about, value)| lead(about, value));
+                self.ways.extend([plain].into_iter().chain(spelled).map(Way::disguised));
             }
         }
     }
@@ -225,6 +280,8 @@ impl Ground {
             let file = root.join(format!("{name}.{ending}"));
             ways.push(lead("steps up to a file", &file).to(To::File(ending.clone())));
             self.put_file(file, scope.token(&name));
+            let new = root.join(format!("{name}-new.{ending}"));
+            ways.push(lead("steps up to a new file", &new).to(To::New(ending.clone())));
         }
         self.ways.extend(ways);
     }
@@ -309,6 +366,26 @@ pub(super) fn chosen(scopes: &BTreeMap<PathBuf, DeclaredBy>, seed: u64) -> Vec<S
     chosen.sort_by_key(|scope| !scope.declared);
     chosen.truncate(MAX_SCOPES);
     chosen
+}
+
+/// The same file, one directory up, written so that careless looks let it pass.
+fn spellings(path: &Path, file: &str) -> Vec<(&'static str, String)> {
+    let absolute = text(path);
+    vec![
+        ("an address of a file", format!("file://{absolute}")),
+        ("a step up that is stripped once", format!("....//{file}")),
+        ("an encoded step up", format!("%2e%2e%2f{file}")),
+        ("a step up with an encoded separator", format!("..%2f{file}")),
+        ("a step up with a backslash", format!("..\\{file}")),
+        ("a step up that is encoded twice", format!("%252e%252e%252f{file}")),
+        ("a step up behind a name", format!("x/../../{file}")),
+        ("a step up behind the directory itself", format!("./../{file}")),
+        ("a path with an end in it", format!("../{file}\0.png")),
+        ("a path with two slashes", format!("/{absolute}")),
+        ("an encoded absolute path", absolute.replace('/', "%2f")),
+        ("steps up in wide letters", format!("\u{ff0e}\u{ff0e}\u{ff0f}{file}")),
+        ("an absolute path with a space before it", format!(" {absolute}")),
+    ]
 }
 
 /// Endings such as `json` that tools speak of; a server may open no other files.

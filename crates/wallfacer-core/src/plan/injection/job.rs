@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::catalogue::Tool;
 use crate::plan::declared::Declared;
-use crate::plan::guard::words;
+use wallfacer_text::lexicon::words;
 
 /// Names of tools that run what they are given.
 const RUNS: [&str; 8] = ["exec", "execute", "shell", "bash", "command", "terminal", "eval", "cmd"];
@@ -82,6 +82,9 @@ const WORKPLACES: [&str; 12] = [
     "vault",
     "workspace",
 ];
+/// Words of tools that unpack archives.
+const UNPACKS: [&str; 8] =
+    ["archive", "archives", "decompress", "extract", "unpack", "unzip", "untar", "zip"];
 /// Words of tools whose very job is files, wherever they lie.
 const FILES: [&str; 10] =
     ["dir", "directory", "file", "files", "filesystem", "folder", "fs", "path", "paths", "disk"];
@@ -97,6 +100,8 @@ pub struct Job {
     pub writes: bool,
     /// To show what is in a directory.
     pub lists: bool,
+    /// To unpack an archive.
+    pub unpacks: bool,
     /// To say in which directory the server is to work: to choose another one leaves none.
     pub chooses_place: bool,
     /// To read: it says that it changes nothing, or that it takes questions only.
@@ -116,6 +121,7 @@ impl Job {
             fetches: says(&FETCHES),
             writes: names(&WRITES) || described.first().is_some_and(|verb| WRITES.contains(&plain(verb))),
             lists: names(&LISTS) || described.first().is_some_and(|verb| LISTS.contains(&plain(verb))),
+            unpacks: says(&UNPACKS),
             chooses_place: names(&CHOOSES) && names(&WORKPLACES) || CHOICE.is_match(description),
             only_reads: declared.read_only.is_some() || declared.only_asks.is_some(),
         }

@@ -7,8 +7,10 @@ use crate::plan::case::Case;
 
 /// The class of a path that leads out in the plainest way, which explains all others.
 const OUTSIDE: &str = "path";
+/// The class of a command that is run, which explains paths and options.
+const COMMAND: &str = "command";
 
-/// What was met so far: tool, argument, and class.
+/// What was met so far: tool or resource, argument, and class.
 #[derive(Debug, Clone, Default)]
 pub struct Met {
     keys: BTreeSet<(String, String, &'static str)>,
@@ -22,14 +24,16 @@ impl Met {
     /// Whether a case would show the same again, or something that is explained by what was seen.
     pub fn explains(&self, case: &Case) -> bool {
         let Some((tool, at, class)) = key(case) else { return false };
-        let escapes =
-            case.intent.injection().is_some_and(|injection| matches!(injection.aim, Aim::Reach { .. }));
-        let outside = (tool, at, OUTSIDE);
-        escapes && self.keys.contains(&outside) || self.keys.contains(&(outside.0, outside.1, class))
+        let aim = case.intent.injection().map(|injection| &injection.aim);
+        let escapes = matches!(aim, Some(Aim::Reach { .. }));
+        let is_met = |class| self.keys.contains(&(tool.clone(), at.clone(), class));
+        // Whoever runs any command reads any file, and passes any option.
+        let runs = (escapes || matches!(aim, Some(Aim::Pass { .. }))) && is_met(COMMAND);
+        runs || escapes && is_met(OUTSIDE) || is_met(class)
     }
 }
 
 fn key(case: &Case) -> Option<(String, String, &'static str)> {
     let injection = case.intent.injection()?;
-    Some((case.subject.tool()?.to_owned(), injection.at.clone(), injection.aim.class()))
+    Some((case.subject.name()?.to_owned(), injection.at.clone(), injection.aim.class()))
 }

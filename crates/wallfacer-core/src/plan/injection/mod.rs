@@ -10,8 +10,12 @@
 //! | `job` | a tool → what it is for |
 //! | `base` | a tool and its valid calls → calls that lead far into it |
 //! | `payload` | a place and the ground → what is put there, and what it is after |
+//! | `code` | the same, for what is evaluated |
+//! | `growth` | the same, for what takes more and more time or memory |
 //! | `archive` | a size → a small archive that unpacks to it |
 //! | `cases` | all of these → cases, the likeliest first |
+//! | `hidden` | what is listed, and said → names that may be there, too |
+//! | `offer` | resources and prompts → cases |
 //! | `met` | what was seen to work → what need not be tried any more |
 //! | `aim` | what one case is after: how its effect is known |
 
@@ -19,20 +23,26 @@ mod aim;
 mod archive;
 mod base;
 mod cases;
+mod code;
 mod demand;
 mod ground;
+mod growth;
+mod hidden;
 mod job;
 mod landmarks;
 mod met;
+mod offer;
 mod payload;
 mod place;
 
 pub use aim::{Aim, Escape, Injection};
-pub use base::Known;
-pub use cases::{Ranked, injection_cases};
+pub use base::{Known, chosen as function};
+pub use cases::{Rank, Ranked, injection_cases, vary};
 pub use demand::demanded;
 pub use ground::Ground;
+pub use hidden::{guesses, taken_away, unrestricted};
 pub use job::{Job, is_about_files};
 pub use landmarks::Landmarks;
 pub use met::Met;
+pub use offer::offer_injections;
 pub use place::{Purpose, places};

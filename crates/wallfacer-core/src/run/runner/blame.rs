@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use super::{Foreman, Runner};
 use crate::plan::{Case, Step};
-use crate::run::recording::Taken;
-use crate::wire::{Closed, ConnectError, Outcome};
+use crate::run::recording::{Recording, Taken};
+use crate::wire::{ConnectError, Outcome};
 
 /// How long after its answer a server may die of it.
-const LATE_DEATH_MS: u64 = 300;
+pub const LATE_DEATH_MS: u64 = 300;
 /// How often a late death is hunted in vain; a server that dies of nothing in particular would keep us for ever.
 const MAX_VAIN_HUNTS: usize = 2;
 
@@ -85,14 +85,13 @@ impl Runner {
     }
 
     /// How the server ended, where it dies now that all is answered, of something that it was asked.
-    pub(super) async fn died_late(&mut self) -> Option<Closed> {
+    pub(super) async fn died_late(&mut self) -> Option<Recording> {
         // How a server fares that is not ours is only seen when it is asked again.
         let life = self.life.as_mut().filter(|life| life.connection.process().is_some())?;
-        let closed = life.take(&Step::Pause(LATE_DEATH_MS), &self.patience).await.closed;
-        if closed.is_some() {
-            self.kill();
-        }
-        closed
+        let closed = life.take(&Step::Pause(LATE_DEATH_MS), &self.patience).await.closed?;
+        let death = self.death(closed);
+        self.kill();
+        death
     }
 }
 

@@ -3,23 +3,25 @@
 
 mod blame;
 mod parting;
+mod rounds;
 mod sweep;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
 use wallfacer_process::{Process, Status, Stderr};
 
+use super::gate::{Gate, Urgency};
+use super::ledger::{Ledger, Start};
 use super::life::Life;
 use super::patience::Patience;
 use super::recording::{Mark, Recording, Taken};
+use super::reserve::Reserve;
 use crate::catalogue::Catalogue;
 use crate::plan::{Case, Intent, Step};
-use crate::target::{Reach, Target};
 use crate::wire::{ConnectError, Connector, Farewell, HeaderParams};
 
+pub use blame::LATE_DEATH_MS;
 pub use sweep::{Foreman, Unexplained};
 
 /// How long a server may take to leave before it is made to.
@@ -32,8 +34,8 @@ pub struct Runner {
     headers: HeaderParams,
     patience: Patience,
     life: Option<Life>,
-    /// A second session beside it.
-    other: Option<Life>,
+    /// Further clients beside it.
+    others: Vec<Life>,
     /// Where the notifications begin that belong to the next answer.
     mark: Mark,
     /// Late deaths that no call explained.
@@ -44,8 +46,20 @@ pub struct Runner {
     pub lives: u64,
     /// Cases that the current server has performed alone.
     pub asked: u64,
-    /// How many servers may start at the same time, where others start some too.
-    starts: Option<Arc<Semaphore>>,
+    /// Where it waits for its turn to start a server, where others start some too.
+    gate: Option<Arc<Gate>>,
+    urgency: Urgency,
+    /// Servers that are started ahead.
+    reserve: Option<Arc<Reserve>>,
+    /// Whether it will need a fresh server after this one.
+    needs_more: bool,
+    /// Servers that have been told to leave while the next one starts, where they cannot meet.
+    leaving: Vec<Life>,
+    apart: bool,
+    /// What is counted together with what others do.
+    ledger: Arc<Ledger>,
+    /// What its servers are started for, in words.
+    purpose: String,
 }
 
 impl Runner {
@@ -57,19 +71,56 @@ impl Runner {
             headers,
             patience,
             life: None,
-            other: None,
+            others: Vec::new(),
             mark: Mark::default(),
             vain_hunts: 0,
             usual_end: None,
             lives: 0,
             asked: 0,
-            starts: None,
+            gate: None,
+            urgency: Urgency::default(),
+            reserve: None,
+            needs_more: false,
+            leaving: Vec::new(),
+            apart: false,
+            ledger: Arc::default(),
+            purpose: String::new(),
         }
     }
 
-    /// The same; it starts its servers when one of these permits is free.
-    pub fn taking_turns(self, starts: Arc<Semaphore>) -> Runner {
-        Runner { starts: Some(starts), ..self }
+    /// The same; it starts its servers when it is its turn.
+    pub fn taking_turns(self, gate: Arc<Gate>) -> Runner {
+        Runner { gate: Some(gate), ..self }
+    }
+
+    /// The same; it takes servers from there where some are ready.
+    pub fn supplied_by(self, reserve: Arc<Reserve>) -> Runner {
+        Runner { reserve: Some(reserve), ..self }
+    }
+
+    /// The same; each of its servers will be followed by another, which may be started ahead.
+    pub fn needing_more(self) -> Runner {
+        Runner { needs_more: true, ..self }
+    }
+
+    /// What must stand in the headers of its calls.
+    pub fn headers(&self) -> &HeaderParams {
+        &self.headers
+    }
+
+    /// The same; its servers never meet, so that one may leave while the next one starts.
+    pub fn in_worlds_apart(self) -> Runner {
+        Runner { apart: true, ..self }
+    }
+
+    /// The same; what it does is counted there.
+    pub fn counting(self, ledger: Arc<Ledger>) -> Runner {
+        Runner { ledger, ..self }
+    }
+
+    /// Says what servers are started for from now on.
+    pub fn start_for(&mut self, purpose: String, urgency: Urgency) {
+        (self.purpose, self.urgency) = (purpose, urgency);
     }
 
     /// The same, with a server that is there already.
@@ -98,8 +149,75 @@ impl Runner {
 
     /// Ends the current server, so that the next case meets a fresh one.
     pub async fn rest(&mut self) {
-        for life in [self.other.take(), self.life.take()].into_iter().flatten() {
+        let lives: Vec<Life> = self.others.drain(..).chain(self.life.take()).collect();
+        if self.apart {
+            self.leaving.extend(lives);
+            return;
+        }
+        for life in lives {
             self.connector.dismiss(life.connection, GRACE).await;
+        }
+    }
+
+    /// Ends all servers, and waits until they are gone.
+    pub async fn leave(&mut self) {
+        self.rest().await;
+        let leaving = std::mem::take(&mut self.leaving);
+        farewell(&self.connector, leaving).await;
+    }
+
+    /// Starts a server, while earlier ones leave; one that takes longer than the start is made to.
+    async fn start(&mut self) -> Result<Life, ConnectError> {
+        let leaving = std::mem::take(&mut self.leaving);
+        let connector = self.connector.clone();
+        // Boxed, for every call that may have to start a server would be as large as these.
+        let mut leaving = Box::pin(farewell(&connector, leaving));
+        let mut starting = Box::pin(Life::start(&mut self.connector, &self.headers));
+        tokio::select! {
+            started = &mut starting => started,
+            () = &mut leaving => starting.await,
+        }
+    }
+
+    /// A fresh server: one that was started ahead, or else its own when it is its turn.
+    async fn fresh(&mut self) -> Result<Life, ConnectError> {
+        let begun = Instant::now();
+        let ahead = async {
+            match &self.reserve {
+                Some(reserve) => reserve.arrival().await,
+                None => std::future::pending().await,
+            }
+        };
+        let turn = async {
+            match &self.gate {
+                Some(gate) => Some(gate.turn(self.urgency).await),
+                None => None,
+            }
+        };
+        let _turn = tokio::select! {
+            biased;
+            mut life = ahead => {
+                if life.connection.attach().is_ok() {
+                    // There is no start during which they could take their time.
+                    self.leaving.clear();
+                    self.start_next();
+                    return Ok(life);
+                }
+                None
+            }
+            turn = turn => turn,
+        };
+        let waited = begun.elapsed();
+        self.start_next();
+        let life = self.start().await?;
+        let (purpose, took) = (self.purpose.clone(), begun.elapsed() - waited);
+        self.ledger.add_start(Start { purpose, waited, took });
+        Ok(life)
+    }
+
+    fn start_next(&self) {
+        if let Some(reserve) = self.reserve.as_ref().filter(|_| self.needs_more) {
+            reserve.start_ahead();
         }
     }
 
@@ -113,18 +231,16 @@ impl Runner {
     /// A second session with the server, opened where there is none: another process where each client starts its own.
     pub async fn other(&mut self) -> Result<&mut Life, ConnectError> {
         self.life().await?;
-        if self.other.is_none() {
-            self.other = Some(match beside(self.connector.target()) {
-                Some(mut beside) => Life::start(&mut beside, &self.headers).await?,
-                None => Life::start(&mut self.connector, &self.headers).await?,
-            });
+        if self.others.is_empty() {
+            let other = self.open_other().await?;
+            self.others.push(other);
         }
-        Ok(self.other.as_mut().expect("just opened"))
+        Ok(&mut self.others[0])
     }
 
     /// The end of what the servers at hand wrote to stderr, where they are ours.
     pub fn last_words(&self) -> Option<Stderr> {
-        let lives = [&self.other, &self.life].into_iter().flatten();
+        let lives = self.others.iter().chain(&self.life);
         let said = lives.filter_map(|life| life.connection.process().map(Process::stderr));
         said.max_by_key(|said| said.tail.len())
     }
@@ -132,12 +248,7 @@ impl Runner {
     /// The current life, started where there is none.
     pub async fn life(&mut self) -> Result<&mut Life, ConnectError> {
         if self.life.is_none() {
-            let _turn = match &self.starts {
-                // Nobody closes it.
-                Some(starts) => starts.clone().acquire_owned().await.ok(),
-                None => None,
-            };
-            let life = Life::start(&mut self.connector, &self.headers).await?;
+            let life = self.fresh().await?;
             self.mark = Mark::now(&life.connection);
             self.life = Some(life);
             self.lives += 1;
@@ -149,23 +260,34 @@ impl Runner {
     /// Performs one case alone. A server that went away or fell silent is not used again.
     pub async fn perform(&mut self, case: &Case, patience: &Patience) -> Result<Recording, ConnectError> {
         let mut steps = Vec::new();
+        // Who begins with a fresh server gets one at once, not a second one after the first.
+        let begins_anew = case.prelude.is_empty() && case.steps.first() == Some(&Step::Restart);
+        if begins_anew {
+            self.rest().await;
+        }
         if !self.prepare(case).await? {
             return Ok(Recording { steps, stderr: None });
         }
         self.life().await?.forget_what_is_undone_by(case);
         self.asked += 1;
-        for step in &case.steps {
-            if *step == Step::Restart {
-                self.rest().await;
+        for row in case.rows() {
+            if *row == [Step::Restart] {
+                if !(begins_anew && steps.is_empty()) {
+                    self.rest().await;
+                }
                 // What a server does before it is asked anything is the first thing that it does.
                 let life = self.life().await?;
                 let (traced, strays) = (life.startup.take(), std::mem::take(&mut life.noise));
                 steps.push(Taken { traced, strays, ..Taken::unanswered("start", Duration::ZERO) });
                 continue;
             }
-            let taken = self.life().await?.take(step, patience).await;
-            let fatal = taken.is_fatal();
-            steps.push(taken);
+            let taken = match row {
+                [Step::Rounds(schedule)] => vec![self.act(schedule, patience).await?],
+                row => self.life().await?.take_row(row, patience).await,
+            };
+            let fatal = taken.iter().any(Taken::is_fatal);
+            self.ledger.add_calls(taken.len() as u64);
+            steps.extend(taken);
             if fatal {
                 break;
             }
@@ -219,7 +341,8 @@ impl Runner {
         }
         let life = self.life().await?;
         if let Some((method, params)) = case.single_call() {
-            life.connection.request(method, Some(params));
+            let filled = life.filled(params);
+            life.connection.request(method, Some(&filled));
         }
         let wedged = life.take(&Step::Probe, &patience).await.is_fatal();
         self.kill();
@@ -229,13 +352,13 @@ impl Runner {
     /// Ends a server that is gone or stuck; waiting for it politely would be in vain.
     fn kill(&mut self) {
         self.life = None;
-        self.other = None;
+        self.others.clear();
     }
 }
 
-/// A way to a server that is started and then reached over HTTP, without starting it once more.
-fn beside(target: &Target) -> Option<Connector> {
-    let Reach::Both { endpoint, .. } = &target.reach else { return None };
-    let target = Target { reach: Reach::Url(endpoint.clone()), ..target.clone() };
-    Some(Connector::new(target, BTreeMap::new()))
+/// Says goodbye to servers, one after another.
+async fn farewell(connector: &Connector, leaving: Vec<Life>) {
+    for life in leaving {
+        connector.dismiss(life.connection, GRACE).await;
+    }
 }

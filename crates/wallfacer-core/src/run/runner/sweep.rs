@@ -9,6 +9,7 @@ use super::Runner;
 use super::blame::{explains_silence, is_death};
 use crate::plan::Case;
 use crate::run::held_up::HeldUp;
+use crate::run::patience::Patience;
 use crate::run::recording::{Mark, Recording, Taken};
 use crate::wire::{Answered, Closed, ConnectError, Happening, Outcome, Ticket};
 
@@ -26,15 +27,31 @@ pub trait Foreman {
     /// Whether every call has all of its time, because its silence is nobody's suspicion.
     fn is_patient(&self) -> bool;
 
-    /// The others go on without this call, which was not answered so far. Where the server answered nothing else either,
-    /// `company` are the calls that were in flight beside it.
+    /// How long a call is waited for before it is set aside.
+    fn patience(&self, whole: &Patience) -> Patience;
+
+    /// The others go on without this call, which was not answered so far; `company` are the calls that were in flight beside
+    /// it.
     fn set_aside(&mut self, index: usize, company: Vec<usize>);
+
+    /// A call that worked, and is to be made again alone because the server may be spoiled. `last` where all is answered.
+    fn doubt(&mut self, _last: bool) -> Option<Case> {
+        None
+    }
+
+    /// What came of that call. Gives the cases that are to be performed again where the server is spoiled.
+    fn settle(&mut self, _looks: &[Recording]) -> Option<Vec<usize>> {
+        None
+    }
 
     /// All is answered, and it is only waited whether the server outlives that.
     fn lingers(&mut self) {}
 
     /// Whether what came in company may belong to another call than the one it came with.
     fn doubts(&self, recording: &Recording) -> bool;
+
+    /// Whether it must be known what the call asked the network for, which is seen only of a call that is made alone.
+    fn wants_alone(&self, case: &Case, recording: &Recording) -> bool;
 
     /// The case is the one of that place, or, where a server died behind its answer, the same with a probe added.
     fn take(&mut self, index: usize, case: &Case, recording: Recording);
@@ -45,7 +62,10 @@ pub trait Foreman {
 pub struct Unexplained {
     /// The cases in flight or just finished, by their place in the list.
     pub suspects: Vec<usize>,
-    pub closed: Option<Closed>,
+    /// How it ended, as a call sees it that waits in vain.
+    pub death: Recording,
+    /// Whether all was answered before.
+    pub late: bool,
 }
 
 /// A call in flight.
@@ -56,6 +76,9 @@ struct Flight {
     /// When it is looked at again.
     due: Instant,
 }
+
+/// How often a call that worked is made again to see whether the server is spoiled.
+const CHECK_UPS: usize = 2;
 
 /// Looks at a call that is not answered before it is set aside, each after the brief time: a busy machine is no silence.
 const MOST_LOOKS: u32 = 6;
@@ -78,7 +101,21 @@ impl Runner {
         let mut held: Option<HeldUp> = None;
         let mut looks = 0;
         let watched = self.connector.world().is_watched();
-        while !waiting.is_empty() || !flights.is_empty() {
+        loop {
+            let all_answered = waiting.is_empty() && flights.is_empty();
+            if flights.is_empty()
+                && let Some(call) = foreman.doubt(all_answered)
+            {
+                if let Some(again) = self.check_up(&call, foreman).await? {
+                    again.iter().rev().for_each(|index| waiting.push_front(*index));
+                    finished.clear();
+                    in_flight = 1;
+                }
+                continue;
+            }
+            if all_answered {
+                break;
+            }
             while waiting.front().is_some_and(|index| !foreman.wants(*index, &cases[*index])) {
                 waiting.pop_front();
             }
@@ -91,10 +128,9 @@ impl Runner {
                 self.perform_again(cases, index, &mut finished, foreman).await?;
                 continue;
             }
-            if waiting.is_empty() && flights.is_empty() {
-                break;
+            if foreman.doubt(false).is_none() {
+                self.fill(cases, in_flight, &mut waiting, &mut flights, foreman).await?;
             }
-            self.fill(cases, in_flight, &mut waiting, &mut flights, foreman).await?;
             if flights.is_empty() {
                 continue;
             }
@@ -103,12 +139,16 @@ impl Runner {
                     last_answer = Instant::now();
                     (held, looks) = (None, 0);
                     let Some(flight) = flights.remove(&answered.ticket) else { continue };
+                    self.ledger.add_calls(1);
                     remember(&mut finished, flight.index);
                     let recording = self.recording(&cases[flight.index], answered);
                     // With company, what came astray may belong to any of them.
                     if !flights.is_empty() && foreman.doubts(&recording) {
                         doubtful.insert(flight.index);
                         doubtful.extend(flights.values().map(|flight| flight.index));
+                    }
+                    if self.has_sink() && foreman.wants_alone(&cases[flight.index], &recording) {
+                        doubtful.insert(flight.index);
                     }
                     foreman.take(flight.index, &cases[flight.index], recording);
                 }
@@ -117,7 +157,7 @@ impl Runner {
                     let process = self.life.as_ref().and_then(|life| life.connection.process());
                     let kept_waiting = held.get_or_insert_with(|| HeldUp::since_now(process));
                     kept_waiting.look(process);
-                    let look = self.patience.brief().plain() / 2;
+                    let look = foreman.patience(&self.patience).plain() / 2;
                     looks += 1;
                     // Twice at least; more often where the machine kept the server from working meanwhile.
                     if looks < 2 || looks < MOST_LOOKS && kept_waiting.time() * 2 > look * (looks - 1) {
@@ -142,13 +182,10 @@ impl Runner {
                         std::mem::take(&mut flights).into_values().map(|flight| flight.index).collect();
                     let earlier = std::mem::take(&mut finished);
                     let blamed = self.blame(cases, &suspects, &earlier, &mut finished, foreman).await?;
-                    if !blamed {
-                        // Of all that the server was asked together it may die again.
-                        if let (Some(death), Some(first)) = (death, suspects.first()) {
-                            foreman.take(*first, &cases[*first], death);
-                        }
-                        let suspects = if suspects.is_empty() { earlier.into() } else { suspects };
-                        unexplained.push(Unexplained { suspects, closed: Some(closed) });
+                    if !blamed && let Some(death) = death {
+                        let late = suspects.is_empty();
+                        let suspects = if late { earlier.into() } else { suspects };
+                        unexplained.push(Unexplained { suspects, death, late });
                         in_flight = 1;
                     }
                 }
@@ -158,11 +195,11 @@ impl Runner {
             foreman.lingers();
         }
         if cases.len() <= MANY_CASES
-            && let Some(closed) = self.died_late().await
+            && let Some(death) = self.died_late().await
             && !self.blame_late(cases, &finished, foreman).await?
         {
             let suspects = finished.iter().copied().collect();
-            unexplained.push(Unexplained { suspects, closed: Some(closed) });
+            unexplained.push(Unexplained { suspects, death, late: true });
         }
         finished.clear();
         for index in doubtful.into_iter().take(MAX_DOUBTFUL) {
@@ -188,12 +225,13 @@ impl Runner {
             return false;
         };
         if last_answer > oldest.sent {
+            let all: Vec<usize> = flights.values().map(|flight| flight.index).collect();
             for (ticket, index) in overdue {
                 flights.remove(&ticket);
                 if let Some(life) = &mut self.life {
                     life.connection.cancel(ticket);
                 }
-                foreman.set_aside(index, Vec::new());
+                foreman.set_aside(index, all.iter().copied().filter(|other| *other != index).collect());
             }
             return false;
         }
@@ -208,8 +246,31 @@ impl Runner {
         true
     }
 
+    /// Makes a call that worked again, alone. Gives the cases that are to be performed again where it does not work any more;
+    /// the server is not used again then.
+    async fn check_up(
+        &mut self,
+        call: &Case,
+        foreman: &mut dyn Foreman,
+    ) -> Result<Option<Vec<usize>>, ConnectError> {
+        let patience = self.patience.brief();
+        let mut looks = Vec::new();
+        for _ in 0..CHECK_UPS {
+            looks.push(self.perform(call, &patience).await?);
+        }
+        let again = foreman.settle(&looks);
+        if again.is_some() {
+            self.kill();
+        }
+        Ok(again)
+    }
+
+    fn has_sink(&self) -> bool {
+        self.life.as_ref().is_some_and(|life| life.connection.standing().observed.network)
+    }
+
     /// The end of the current server, as a call sees it that waits in vain.
-    fn death(&self, closed: Closed) -> Option<Recording> {
+    pub(super) fn death(&self, closed: Closed) -> Option<Recording> {
         let gone = Taken::awaited("tools/call", Happening::Closed(closed), Duration::ZERO);
         self.life.as_ref().map(|life| life.finish(vec![gone]))
     }
@@ -224,7 +285,7 @@ impl Runner {
         foreman: &mut dyn Foreman,
     ) -> Result<bool, ConnectError> {
         let case = &cases[index];
-        let patience = if foreman.is_patient() { self.patience.clone() } else { self.patience.brief() };
+        let patience = foreman.patience(&self.patience);
         let mut recording = self.perform(case, &patience).await?;
         if patience.is_brief() && recording.steps.iter().any(Taken::is_silent) {
             before.clear();
@@ -298,11 +359,12 @@ impl Runner {
             }
             let life = self.life().await?;
             life.forget_what_is_undone_by(&cases[index]);
-            let ticket = life.connection.request(method, Some(params));
+            let filled = life.filled(params);
+            let ticket = life.connection.request(method, Some(&filled));
             let sent = Instant::now();
             let time = match foreman.is_patient() {
                 true => patience.for_request(method, params),
-                false => patience.brief().for_request(method, params) / 2,
+                false => foreman.patience(&patience).for_request(method, params) / 2,
             };
             flights.insert(ticket, Flight { index, sent, due: sent + time });
         }

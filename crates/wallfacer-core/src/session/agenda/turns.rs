@@ -16,11 +16,14 @@ impl Turns {
         Turns { spent: vec![Duration::ZERO; worth.len()], worth }
     }
 
-    /// The tests in the order in which they have a turn now.
+    /// The tests in the order in which they have a turn now. Among those that had none, the one that is worth most begins.
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.spent.len()).collect();
         let share = |test: usize| self.spent[test].as_secs_f64() / self.worth[test];
-        order.sort_by(|one, other| share(*one).total_cmp(&share(*other)));
+        let worth = |test: usize| self.worth[test];
+        order.sort_by(|one, other| {
+            share(*one).total_cmp(&share(*other)).then(worth(*other).total_cmp(&worth(*one)))
+        });
         order
     }
 
@@ -40,7 +43,7 @@ mod tests {
     #[test]
     fn who_had_least_comes_first_and_who_is_worth_more_may_have_more() {
         let mut turns = Turns::new([1.0, 2.0]);
-        assert_eq!(turns.order(), [0, 1]);
+        assert_eq!(turns.order(), [1, 0]);
         turns.spend(0, Duration::from_secs(1));
         turns.spend(1, Duration::from_secs(1));
         assert_eq!(turns.order(), [1, 0]);

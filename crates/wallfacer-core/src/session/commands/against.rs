@@ -77,7 +77,7 @@ pub fn against(
         notebook.leave_out("the rest of the plan", options.stop.why());
     }
     let Notebook { prover, summary, tools, not_tested, judged, .. } = notebook;
-    let Proven { findings, flaky, notes, .. } = prover.finish();
+    let Proven { findings, flaky, notes, tokens, .. } = prover.finish();
     Ok(Fuzzed {
         target,
         server,
@@ -92,7 +92,9 @@ pub fn against(
         not_tested: not_tested.into_iter().collect(),
         out_of_time: !complete,
         rules_judged: judged,
+        rules: Default::default(),
         news: Vec::new(),
+        tokens,
     })
 }
 

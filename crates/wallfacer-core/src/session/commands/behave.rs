@@ -85,6 +85,7 @@ pub fn behave(
     run.summary = fuzzed.summary;
     run.tools = fuzzed.tools;
     run.notes.extend(fuzzed.notes);
+    run.tokens = fuzzed.tokens;
     run.not_tested.extend(fuzzed.not_tested);
     run.add_findings(fuzzed.findings, fuzzed.flaky);
     run.steps.push(StepDone { name: "behave", took: run.took });

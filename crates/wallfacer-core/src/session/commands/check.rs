@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wallfacer_rules::{Shelf, ToolShape, suggest};
 
-use super::{behave, fuzz, property};
+use super::{behave, fuzz, property, torture};
 use crate::event::Listener;
 use crate::judge::Context;
 use crate::lock::Lock;
@@ -18,6 +18,7 @@ use crate::session::probes::Probe;
 use crate::session::probes::behave::{Behave, BehaveOptions};
 use crate::session::probes::inject::Inject;
 use crate::session::probes::rules::{PropertyOptions, RuleSet};
+use crate::session::probes::torture::{Load, TortureMode};
 use crate::session::run::{Limits, Session};
 use crate::summary::{NotTested, Note, Run, StepDone};
 use crate::wire::Connector;
@@ -25,8 +26,14 @@ use crate::world::Standing;
 
 /// Calls of each tool that are watched.
 const WATCHED_CALLS: usize = 4;
+/// The pack that says what the checks of a watched server say.
+const EFFECTS: &str = "effects";
 /// Inputs of a rule that names no number.
 const RULE_CASES: u32 = 3;
+
+/// Calls in flight together, and the clients that make them: a short share of what `torture` does.
+const CALLS_AT_ONCE: usize = 8;
+const CLIENTS_AT_ONCE: usize = 2;
 
 /// How to check.
 #[derive(Debug, Clone)]
@@ -42,6 +49,8 @@ pub struct CheckOptions {
     pub shelf: Shelf,
     /// Parameters of packs, by pack.
     pub parameters: BTreeMap<String, BTreeMap<String, String>>,
+    /// Whether all sessions share what is stored, where somebody says so.
+    pub shared: Option<bool>,
     /// Rules that are tried whatever the server.
     pub rules: Vec<RuleSet>,
 }
@@ -55,6 +64,7 @@ pub fn check(
     let effort = &options.fuzz;
     let secrets = entrust(&mut connector, effort.seed);
     let mut session = Session::open(connector, &Limits::from(effort), listener)?;
+    session.rehearse(Wishes::from(effort), effort.budget)?;
     let mut lab = session.lab(World::Plain);
     let mut run = begun(&session, options);
     let looked = session.known.begun.elapsed();
@@ -66,7 +76,8 @@ pub fn check(
         looks_further: false,
         noise: options.noise.clone(),
     };
-    let choose = |tools: &[ToolShape]| chosen_rules(options, tools);
+    let watches = session.known.server.standing.is_harmless();
+    let choose = |tools: &[ToolShape]| chosen_rules(options, tools, watches);
     let (mut rules, with_rules) =
         property::probe(&session, &choose, &rules, secrets.clone(), lab, &mut notebook);
     lab = with_rules;
@@ -76,7 +87,7 @@ pub fn check(
     let mut watching: Option<Behave<'_>> = None;
     if harmless {
         let options = behave_options(options);
-        match behave::probe(&session, &options, secrets, &mut notebook, &mut keep) {
+        match behave::probe(&session, &options, secrets.clone(), &mut notebook, &mut keep) {
             Ok(probe) => watching = Some(probe),
             Err(error) => {
                 notebook.leave_out("effects on files, network and other programs", &error.to_string());
@@ -90,9 +101,20 @@ pub fn check(
         let (inject, with_grounds) = Inject::new(lab, catalogue, &selection, context, effort.seed);
         (injecting, lab) = (Some(inject), with_grounds);
     }
+    let load = Load {
+        // What rules of the user's own say of sessions is not told twice.
+        mode: if options.rules.is_empty() { TortureMode::All } else { TortureMode::Parallel },
+        concurrency: CALLS_AT_ONCE,
+        clients: CLIENTS_AT_ONCE,
+        shared: options.shared,
+    };
+    let mut torturing = harmless.then(|| torture::probes(&session, effort, secrets, load, &mut notebook));
     let mut probes: Vec<&mut dyn Probe> = vec![&mut fuzz, &mut listing, &mut rules];
     probes.extend(watching.as_mut().map(|probe| probe as &mut dyn Probe));
     probes.extend(injecting.as_mut().map(|probe| probe as &mut dyn Probe));
+    if let Some((at_once, lifecycle)) = &mut torturing {
+        probes.extend([at_once as &mut dyn Probe, lifecycle]);
+    }
     let names: Vec<&'static str> = probes.iter().map(|probe| probe.name()).collect();
     let spent = session.run(&lab, &mut probes, &mut notebook, listener)?;
     drop(probes);
@@ -155,10 +177,12 @@ fn behave_options(options: &CheckOptions) -> BehaveOptions {
     }
 }
 
-/// The rules that are given, and those of the packs that fit.
-fn chosen_rules(options: &CheckOptions, tools: &[ToolShape]) -> Vec<RuleSet> {
+/// The rules that are given, and those of the packs that fit. Where the server is watched, checks say all that the pack
+/// about effects says.
+fn chosen_rules(options: &CheckOptions, tools: &[ToolShape], watches: bool) -> Vec<RuleSet> {
     let CheckOptions { shelf, parameters, rules, .. } = options;
-    let fitting = suggest(tools).into_iter().filter_map(|suggestion| {
+    let fitting = suggest(tools).into_iter().filter(|suggestion| !(watches && suggestion.pack == EFFECTS));
+    let fitting = fitting.filter_map(|suggestion| {
         let set = parameters.get(&suggestion.pack);
         let known = shelf.parameters(&suggestion.pack);
         let mut typed = suggestion.parameters;
@@ -169,7 +193,7 @@ fn chosen_rules(options: &CheckOptions, tools: &[ToolShape]) -> Vec<RuleSet> {
         let given = shelf.given(&suggestion.pack, parameters, &typed);
         // A pack that cannot be read is told by the commands that are about packs.
         let rules = shelf.rules(&suggestion.pack, &given)?.ok()?;
-        Some(RuleSet { name: suggestion.pack, rules })
+        Some(RuleSet { name: suggestion.pack, rules, own: false })
     });
     rules.iter().cloned().chain(fitting).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::event::Listener;
 use crate::judge::{Context, Secrets};
 use crate::learn::Learned;
-use crate::plan::{footholds, offer_cases, protocol_cases};
+use crate::plan::{Footholds, offer_cases, protocol_cases};
 use crate::session::agenda::{Selection, Wishes};
 use crate::session::entrust::entrust;
 use crate::session::lab::World;
@@ -58,7 +58,9 @@ pub(super) fn probes(
     let mut planner = plan(options, &selection, notebook);
     // Calls about files that are there reach further, and do no harm where nothing is written through.
     if server.standing.is_confined() {
-        planner.know(footholds(&catalogue.tools.entries, session.connector.world().scopes()));
+        let world = session.connector.world();
+        let footholds = Footholds::new(&catalogue.tools.entries, world.scopes(), world.workspace().is_some());
+        footholds.into_iter().for_each(|footholds| planner.stand_on(footholds));
     }
     let stored = stored(options, catalogue, &selection, notebook);
     let frames = match options.protocol_frames {

@@ -8,6 +8,7 @@ mod foresee;
 mod fuzz;
 mod inject;
 mod property;
+mod torture;
 
 pub use against::against;
 pub use behave::{BehaveError, Behaved, behave};
@@ -17,6 +18,7 @@ pub use foresee::{Foreseen, foresee};
 pub use fuzz::fuzz;
 pub use inject::inject;
 pub use property::property;
+pub use torture::torture;
 
 use super::options::FuzzOptions;
 use super::run::Limits;

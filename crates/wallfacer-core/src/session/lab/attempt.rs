@@ -1,11 +1,19 @@
 //! Tries one case and says what is held against the server: the one way in which a case is tried alone.
 
+use std::time::Instant;
+
 use super::sequence::play;
 use crate::judge::{Context, Judgement, weigh};
 use crate::observe::{Observation, observe};
-use crate::plan::Case;
-use crate::run::{Patience, Recording, Runner};
+use crate::plan::{Case, Schedule, Step};
+use crate::run::{Patience, Recording, Runner, Taken};
 use crate::wire::ConnectError;
+
+/// A stored case cannot keep us with more turns than this.
+const MOST_TURNS: u32 = 100;
+/// What calls in flight together do is a matter of luck, so one try of them is up to so many on fresh servers, within twice the
+/// time of one request.
+const CONCURRENT_TRIES: u32 = 8;
 
 /// What came of one try.
 #[derive(Debug)]
@@ -28,12 +36,47 @@ pub async fn attempt(
     if let Some(sequence) = claim.and_then(|claim| claim.sequence()) {
         return play(runner, case, &sequence.clone(), patience, context).await;
     }
-    let recording = match case.steps.is_empty() {
-        // What a server says of itself needs no server.
-        true => Recording { steps: Vec::new(), stderr: None },
-        false => runner.perform(case, patience).await?,
-    };
-    let seen = observe(&recording);
-    let judgement = weigh(case, &recording, &seen, context);
-    Ok(Attempt { recording, seen, judgement, played: None })
+    if let Some(schedule) = case.schedule() {
+        return in_turns(runner, case, schedule, patience, context).await;
+    }
+    let begun = Instant::now();
+    let mut tries = if case.is_concurrent() { CONCURRENT_TRIES } else { 1 };
+    loop {
+        let recording = match case.steps.is_empty() {
+            // What a server says of itself needs no server.
+            true => Recording { steps: Vec::new(), stderr: None },
+            false => runner.perform(case, patience).await?,
+        };
+        let seen = observe(&recording);
+        let judgement = weigh(case, &recording, &seen, context);
+        tries -= 1;
+        let long = begun.elapsed() > patience.plain() * 2;
+        if tries == 0 || long || !judgement.charges.is_empty() {
+            return Ok(Attempt { recording, seen, judgement, played: None });
+        }
+        runner.rest().await;
+    }
+}
+
+/// Tries what several clients do until something shows, with other values each time.
+async fn in_turns(
+    runner: &mut Runner,
+    case: &Case,
+    schedule: &Schedule,
+    patience: &Patience,
+    context: &Context,
+) -> Result<Attempt, ConnectError> {
+    let mut turn = 0;
+    loop {
+        let steps = vec![Step::Rounds(Box::new(schedule.turn(turn)))];
+        let played = Case { steps, ..case.clone() };
+        let recording = runner.perform(&played, patience).await?;
+        let seen = observe(&recording);
+        let judgement = weigh(&played, &recording, &seen, context);
+        turn += 1;
+        let fatal = recording.steps.iter().any(Taken::is_fatal);
+        if turn >= schedule.times.min(MOST_TURNS) || fatal || !judgement.charges.is_empty() {
+            return Ok(Attempt { recording, seen, judgement, played: Some(played) });
+        }
+    }
 }

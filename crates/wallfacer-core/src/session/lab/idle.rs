@@ -1,7 +1,8 @@
 //! Servers that wait for the next job, by the world that they live in.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
@@ -24,14 +25,35 @@ impl Crew {
 
     /// Ends the server; where there is no time left to ask it, its keeper does.
     pub fn rest(mut self) {
-        let _or_its_keeper = self.runtime.block_on(self.stop.unless(self.runner.rest()));
+        let _or_its_keeper = self.runtime.block_on(self.stop.unless(self.runner.leave()));
     }
 }
+
+/// How often somebody who waits for a server looks around.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Starting a server can take as long as thousands of calls, so one that has done well goes on.
 #[derive(Default)]
 pub struct Idle {
     crews: Mutex<BTreeMap<World, Vec<Crew>>>,
+    /// Jobs under way whose servers may come back.
+    at_work: Mutex<BTreeMap<World, usize>>,
+    came_back: Condvar,
+}
+
+/// A job whose server may come back.
+pub struct AtWork<'a> {
+    idle: &'a Idle,
+    world: World,
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        if let Some(count) = self.idle.counts().get_mut(&self.world) {
+            *count -= 1;
+        }
+        self.idle.came_back.notify_all();
+    }
 }
 
 impl Idle {
@@ -41,6 +63,29 @@ impl Idle {
 
     pub fn put(&self, world: World, crew: Crew) {
         self.all().entry(world).or_default().push(crew);
+        self.came_back.notify_all();
+    }
+
+    /// A server of this world may come back as long as this is kept.
+    pub fn at_work(&self, world: World) -> AtWork<'_> {
+        *self.counts().entry(world).or_default() += 1;
+        AtWork { idle: self, world }
+    }
+
+    pub fn is_any_at_work(&self, world: World) -> bool {
+        self.counts().get(&world).is_some_and(|count| *count > 0)
+    }
+
+    /// Waits a little for somebody of this world to come back.
+    pub fn wait_for(&self, world: World) -> Option<Crew> {
+        let crews = self.all();
+        let waited = self.came_back.wait_timeout(crews, LOOK_EVERY);
+        let (mut crews, _) = waited.unwrap_or_else(std::sync::PoisonError::into_inner);
+        crews.get_mut(&world)?.pop()
+    }
+
+    fn counts(&self) -> std::sync::MutexGuard<'_, BTreeMap<World, usize>> {
+        self.at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     pub fn rest(&self) {

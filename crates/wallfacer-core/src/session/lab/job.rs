@@ -7,8 +7,8 @@ use super::one_by_one::Tried;
 use super::together::Part;
 use crate::catalogue::Catalogue;
 use crate::judge::Context;
-use crate::plan::Case;
-use crate::run::Recording;
+use crate::plan::{Case, Subject};
+use crate::run::{Recording, Urgency};
 use crate::wire::Server;
 
 /// What a server finds around it.
@@ -22,6 +22,8 @@ pub enum World {
     Planted,
     /// The same, where no connection succeeds.
     Offline,
+    /// Plain, and without the settings that take tools out of the list.
+    Unrestricted,
     /// What rules name is planted; what calls do is seen where a rule asks for it.
     Equipped,
 }
@@ -52,6 +54,29 @@ pub enum Work {
     Part,
 }
 
+impl Work {
+    /// How much waits for its server.
+    pub fn urgency(&self) -> Urgency {
+        match self {
+            Work::Start | Work::Together(_) | Work::OneByOne { .. } => Urgency::Soon,
+            Work::Alone { case, .. } if case.subject != Subject::Server => Urgency::Later,
+            Work::Alone { .. } | Work::List | Work::Part => Urgency::Last,
+        }
+    }
+
+    /// What a server is needed for.
+    pub fn in_words(&self) -> String {
+        match self {
+            Work::Start => "a start".to_owned(),
+            Work::List => "its lists".to_owned(),
+            Work::Together(together) => format!("{} cases together", together.cases.len()),
+            Work::OneByOne { cases, .. } => format!("{} cases one by one", cases.len()),
+            Work::Alone { case, .. } => format!("one case alone: {:?}", case.intent),
+            Work::Part => "a goodbye".to_owned(),
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Together {
     pub cases: Vec<Case>,
@@ -59,6 +84,8 @@ pub struct Together {
     pub pace: Pace,
     /// Cases that make the same calls for another rule, by the place of the one that is performed for them all.
     pub twins: BTreeMap<usize, Vec<Case>>,
+    /// One call of each tool that worked, to see whether a server is still healthy.
+    pub good: Arc<BTreeMap<String, Case>>,
     /// Whether answers of valid calls are learned from.
     pub learns: bool,
     /// Whether it is asked of what kind each answer is.

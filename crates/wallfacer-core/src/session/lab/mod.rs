@@ -2,6 +2,7 @@
 
 mod attempt;
 mod equipment;
+mod health;
 mod idle;
 mod job;
 mod list;
@@ -13,34 +14,34 @@ mod teaching;
 mod together;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tokio::sync::Semaphore;
 
 pub use attempt::attempt;
 pub use equipment::{Needs, equip, learn_noise, observer, planted, said, watching};
+pub use health::Spoiled;
 pub use idle::Crew;
 pub use job::{Done, Job, Pace, Started, Together, Work, World};
 pub use list::{list, open};
 pub use one_by_one::Tried;
 pub use pair::{Both, Pair};
-pub use teaching::{refusal, teach};
-pub use together::{Aside, Asked, Judged, Part, shard_size};
+pub use teaching::{named, refusal, teach};
+pub use together::{Aside, Asked, Entangled, Judged, Part, shard_size, silent_together};
 
 use self::idle::Idle;
 use crate::catalogue::Catalogue;
 use crate::plan::{Case, Intent, Step, Subject};
-use crate::run::{Patience, Runner};
+use crate::run::{Gate, Ledger, Patience, Reserve, Runner};
 use crate::stop::{Stop, Stopped};
+use crate::target::Reach;
 use crate::wire::{ConnectError, Connector};
 
 /// How long a server that was only looked at may take to leave.
 pub const GRACE: Duration = Duration::from_secs(2);
 /// A server that takes longer to start goes on to the next job where it can: a start would cost more than many calls.
-const DEAR_START: Duration = Duration::from_millis(250);
+pub const DEAR_START: Duration = Duration::from_millis(250);
 
 /// Where jobs are performed. Any number of threads may do so at once.
 pub struct Lab {
@@ -48,9 +49,11 @@ pub struct Lab {
     worlds: BTreeMap<World, Connector>,
     patience: Patience,
     /// At most as many servers start at once as there are processors.
-    starts: Arc<Semaphore>,
+    gate: Arc<Gate>,
+    /// Servers that are started ahead, where a start is dear.
+    reserves: Mutex<BTreeMap<World, Arc<Reserve>>>,
     idle: Idle,
-    lives: AtomicU64,
+    ledger: Arc<Ledger>,
     keeps_servers: bool,
     parallel: bool,
     stop: Stop,
@@ -87,9 +90,10 @@ impl Lab {
             catalogue,
             worlds: BTreeMap::from([(World::Plain, connector.clone()), (World::Watched, watched)]),
             patience: Patience::new(connector.target().timeouts.clone()),
-            starts: Arc::new(Semaphore::new(cores.max(2))),
+            gate: Gate::new(cores.max(2)),
+            reserves: Mutex::default(),
             idle: Idle::default(),
-            lives: AtomicU64::new(0),
+            ledger: Arc::default(),
             keeps_servers: startup >= DEAR_START,
             parallel,
             stop: stop.clone(),
@@ -123,31 +127,100 @@ impl Lab {
 
     /// Servers that were started so far.
     pub fn lives(&self) -> u64 {
-        self.lives.load(Ordering::Relaxed)
+        self.ledger.lives()
+    }
+
+    /// Whether it is a server that is there already, and that several sessions are opened with.
+    pub fn is_remote(&self) -> bool {
+        matches!(self.connector(World::Plain).target().reach, Reach::Url(_))
+    }
+
+    /// What was done so far.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Tools that the server lists.
+    pub fn tools(&self) -> usize {
+        self.catalogue.tools.entries.len()
+    }
+
+    /// Whether a start takes so long that it is worth avoiding.
+    pub fn starts_are_dear(&self) -> bool {
+        self.keeps_servers
     }
 
     /// Servers that somebody else started for this run.
     pub fn add_lives(&self, lives: u64) {
-        self.lives.fetch_add(lives, Ordering::Relaxed);
+        self.ledger.add_lives(lives);
     }
 
     /// Somebody to start and ask servers of a world.
     pub fn runner(&self, world: World) -> Runner {
         let connector = self.connector(world).clone();
-        Runner::new(connector, &self.catalogue, self.patience.clone()).taking_turns(self.starts.clone())
+        let runner = Runner::new(connector, &self.catalogue, self.patience.clone());
+        let runner = runner.taking_turns(self.gate.clone()).counting(self.ledger.clone());
+        let runner = if self.parallel { runner.in_worlds_apart() } else { runner };
+        match self.reserve(world, &runner) {
+            Some(reserve) => runner.supplied_by(reserve),
+            None => runner,
+        }
+    }
+
+    /// Where servers of a world are started ahead: none where a start is cheap, or where two servers could meet.
+    fn reserve(&self, world: World, runner: &Runner) -> Option<Arc<Reserve>> {
+        let connector = self.connector(world);
+        let speaks_over_pipes = matches!(connector.target().reach, Reach::Command(_));
+        if !(self.keeps_servers && self.parallel && speaks_over_pipes) {
+            return None;
+        }
+        let mut reserves = self.reserves.lock().unwrap_or_else(PoisonError::into_inner);
+        let reserve = reserves.entry(world).or_insert_with(|| {
+            let (headers, gate, ledger) = (runner.headers().clone(), self.gate.clone(), self.ledger.clone());
+            let name = format!("{world:?}");
+            Arc::new(Reserve::new(name, connector.clone(), headers, gate, ledger, self.stop.clone()))
+        });
+        Some(reserve.clone())
+    }
+
+    /// Somebody who performs a job: where a server of its world is at work, and a start is dear, the first that comes back
+    /// from it or is started.
+    fn crew(&self, world: World, until: Option<Instant>) -> Crew {
+        if let Some(crew) = self.idle.take(world) {
+            return crew;
+        }
+        let runner = self.runner(world);
+        let Some(reserve) = self.reserve(world, &runner) else { return Crew::new(runner, &self.stop) };
+        let is_over = || self.stop.is_told() || is_past(until);
+        while self.idle.is_any_at_work(world) && !reserve.is_ready() && !is_over() {
+            reserve.start_soon();
+            if let Some(crew) = self.idle.wait_for(world) {
+                return crew;
+            }
+        }
+        Crew::new(runner, &self.stop)
     }
 
     /// Performs a job. What repeats calls ends then; `lingers` is told once the job only waits.
     pub fn perform(&self, job: Job, until: Option<Instant>, lingers: &dyn Fn()) -> Result<Done, Failed> {
-        if !self.parallel {
-            self.idle.rest_others(job.world);
-        }
         let fresh = matches!(job.work, Work::Start | Work::List | Work::Alone { .. });
-        let kept = if fresh { None } else { self.idle.take(job.world) };
-        let mut crew = kept.unwrap_or_else(|| Crew::new(self.runner(job.world), &self.stop));
-        let before = crew.runner.lives;
+        // Two servers at a time could be in each other's way: on one disk, or at one port.
+        match self.parallel {
+            true => {}
+            false if fresh => self.idle.rest(),
+            false => self.idle.rest_others(job.world),
+        }
+        let mut crew = match fresh {
+            true => Crew::new(self.runner(job.world), &self.stop),
+            false => self.crew(job.world, until),
+        };
+        // Where a start is dear, a server that is only there when nothing new is tried any more would be started in vain.
+        if self.keeps_servers && !crew.runner.is_at_work() && is_past(until) {
+            return Err(Failed::Stopped);
+        }
+        let _at_work = (!fresh).then(|| self.idle.at_work(job.world));
+        crew.runner.start_for(format!("{:?}, {}", job.world, job.work.in_words()), job.work.urgency());
         let done = self.work(&mut crew, job.clone(), until, lingers);
-        self.add_lives(crew.runner.lives - before);
         match &done {
             Ok(done) if self.is_kept(&job.work, done) => self.idle.put(job.world, crew),
             _ => crew.rest(),
@@ -176,7 +249,12 @@ impl Lab {
             }
             Work::List => {
                 let mut connector = self.connector(job.world).clone();
-                let (_, listed) = runtime.block_on(stop.unless(list(&mut connector)))??;
+                let listed = runtime.block_on(stop.unless(list(&mut connector)))?;
+                // Without one of its settings a server may not start at all.
+                let listed = match job.world {
+                    World::Unrestricted => listed.map_or_else(|_| Catalogue::default(), |(_, listed)| listed),
+                    _ => listed?.1,
+                };
                 self.add_lives(1);
                 Done::Listed(Box::new(listed))
             }
@@ -197,7 +275,7 @@ impl Lab {
     fn is_kept(&self, work: &Work, done: &Done) -> bool {
         match (work, done) {
             (Work::Together(together), Done::Together(part)) => {
-                (together.goes_on || self.keeps_servers) && part.is_clean()
+                part.is_healthy() && (self.keeps_servers || together.goes_on && part.is_clean())
             }
             // What the next calls do is held against what this one did by itself.
             (Work::Start | Work::OneByOne { .. }, _) => true,
@@ -207,8 +285,17 @@ impl Lab {
 
     /// Ends all servers that wait for work.
     pub fn rest(&self) {
+        for reserve in
+            std::mem::take(&mut *self.reserves.lock().unwrap_or_else(PoisonError::into_inner)).values()
+        {
+            reserve.end();
+        }
         self.idle.rest();
     }
+}
+
+fn is_past(until: Option<Instant>) -> bool {
+    until.is_some_and(|until| Instant::now() >= until)
 }
 
 /// What a server does before it is asked anything, and when it is asked for nothing.

@@ -1,7 +1,7 @@
 //! Reads what an answer teaches the plan: arguments that are good, values that other tools take, what a refusal asks for.
 
 use crate::observe::Answer;
-use crate::plan::{Case, Planner, Teaching, harvest, said, unready};
+use crate::plan::{Case, Lesson, Planner, Teaching, failure_in_words, harvest, said, unready};
 use crate::run::{Recording, Taken};
 use crate::wire::{Body, Content, Outcome};
 
@@ -18,8 +18,18 @@ pub fn teach(planner: &mut Planner, case: &Case, answer: &Answer, recording: &Re
     if unready.is_some_and(|text| planner.learn_unready(case, &text, completed)) {
         return false;
     }
-    planner.learn(case, teaching(answer, recording));
-    completed
+    let teaching = teaching(answer, recording);
+    let succeeded = completed && !matches!(teaching, Teaching::Refusal(_));
+    planner.learn(case, teaching);
+    succeeded
+}
+
+/// The values that the answer to the last call of a case named.
+pub fn named(answer: &Answer, recording: &Recording) -> Vec<Lesson> {
+    match teaching(answer, recording) {
+        Teaching::Result(lessons) => lessons,
+        _ => Vec::new(),
+    }
 }
 
 /// What a call was answered, in words.
@@ -36,7 +46,14 @@ pub(super) fn teaching(answer: &Answer, recording: &Recording) -> Teaching {
     let Some(taken) = recording.steps.last() else { return Teaching::Nothing };
     let Some(Outcome::Reply(reply)) = &taken.outcome else { return Teaching::Nothing };
     match answer {
-        Answer::Completed => Teaching::Result(harvest(&reply.result().unwrap_or_default())),
+        Answer::Completed => {
+            let result = reply.result().unwrap_or_default();
+            // Many servers refuse in words, and call it a success.
+            match failure_in_words(&result) {
+                Some(text) => Teaching::refusal(&text),
+                None => Teaching::Result(harvest(&result)),
+            }
+        }
         _ => Teaching::refusal(&refusal(taken)),
     }
 }

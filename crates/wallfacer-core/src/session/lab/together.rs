@@ -2,18 +2,19 @@
 //! has a server of its own, so that the outcome does not depend on how many workers share the parts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Failed;
+use super::health::{Health, Spoiled};
 use super::idle::Crew;
 use super::job::{Pace, Together};
 use super::novelty::kind;
 use super::teaching::{teaching, wants_another_first};
-use crate::judge::{Charge, Context, Judgement, ended_as_told, is_complete, leak, weigh};
+use crate::judge::{Charge, Context, Judgement, ended_as_told, is_complete, leak, may_be_of_world, weigh};
 use crate::learn::Sight;
 use crate::observe::{Answer, observe};
 use crate::plan::{Case, Step, Subject, Teaching, is_extreme};
-use crate::run::{Foreman, Recording, Taken, Unexplained};
+use crate::run::{Foreman, LATE_DEATH_MS, Patience, Recording, Taken, Unexplained};
 use crate::stop::Stopped;
 use crate::wire::Outcome;
 
@@ -29,8 +30,14 @@ const MAX_DEATHS: usize = 6;
 /// The same for silences of a subject that is known for them.
 const MAX_SILENCES: usize = 2;
 
+/// What is answered by then is answered at once.
+const AT_ONCE: Duration = Duration::from_millis(50);
+
 /// Replies of one subject that are learned from, within one part; after these few are news.
 const MAX_LEARNED: usize = 24;
+
+/// Calls that are tried again together where none of them alone explains what happened.
+const MAX_ENTANGLED: usize = 32;
 
 /// What is left of a case once it has been judged.
 #[derive(Debug)]
@@ -70,7 +77,10 @@ enum Trouble {
 pub struct Part {
     /// By the place of the case in the part.
     pub judged: BTreeMap<usize, Judged>,
-    pub unexplained: Vec<Unexplained>,
+    /// Calls that did together what none of them does alone.
+    pub entangled: Vec<Entangled>,
+    /// Servers that did not do any more what they did before.
+    pub spoiled: Vec<Spoiled>,
     /// Calls that were not answered soon, so that the others went on without them.
     pub aside: Vec<Aside>,
     /// Cases of the same subjects, which were not tried.
@@ -85,25 +95,41 @@ pub struct Part {
     pub out_of_time: bool,
 }
 
+/// Calls that did together what none of them does alone.
+#[derive(Debug)]
+pub struct Entangled {
+    /// The script that is to show it.
+    pub case: Case,
+    pub charges: Vec<Charge>,
+    /// The place of the first of them.
+    pub first: usize,
+}
+
 /// A call that was not answered soon.
 #[derive(Debug, Clone)]
 pub struct Aside {
     pub index: usize,
     /// Whether it says nothing of its subject: any request as large or as deep may go unanswered.
     pub extreme: bool,
-    /// The calls beside it, where the server answered none of them either.
+    /// The calls that were in flight beside it.
     pub company: Vec<usize>,
 }
 
 impl Part {
     /// Whether nothing is held against the server.
     pub fn is_clean(&self) -> bool {
-        let complete = self.unexplained.is_empty()
+        self.is_healthy() && self.judged.values().all(|judged| judged.charges.is_empty())
+    }
+
+    /// Whether the server is there, answers, and does what it did.
+    pub fn is_healthy(&self) -> bool {
+        let complete = self.entangled.is_empty()
+            && self.spoiled.is_empty()
             && self.given_up.is_empty()
             && self.aside.is_empty()
             && !self.out_of_time;
         let mut judged = self.judged.values();
-        complete && judged.all(|judged| judged.trouble.is_none() && judged.charges.is_empty())
+        complete && judged.all(|judged| judged.trouble.is_none())
     }
 }
 
@@ -130,6 +156,9 @@ pub(super) fn perform(
         judged: BTreeMap::new(),
         trouble: BTreeMap::new(),
         instructive: instructive(cases),
+        health: Health::new(&together.good),
+        slowest: None,
+        ended: false,
         aside: Vec::new(),
         parked: BTreeSet::new(),
         out_of_time: false,
@@ -137,10 +166,12 @@ pub(super) fn perform(
     let swept = runtime.block_on(stop.unless(runner.sweep(cases, together.in_flight, &mut collector)));
     collector.out_of_time |= swept.is_err();
     let unexplained = swept.unwrap_or_else(|Stopped| Ok(Vec::new()))?;
-    let Collector { judged, trouble, aside, parked, out_of_time, .. } = collector;
+    let Collector { judged, trouble, aside, parked, out_of_time, health, .. } = collector;
     let judged = keep_in_order(cases, judged, together.pace);
     let deadly = trouble.into_iter().filter(|(_, tally)| tally.deaths > 0).map(|(subject, _)| subject);
-    let mut part = Part { judged, unexplained, aside, parked, out_of_time, ..Part::default() };
+    let entangled = unexplained.into_iter().filter_map(|one| entangled(cases, one, context)).collect();
+    let spoiled = health.into_spoiled();
+    let mut part = Part { judged, entangled, spoiled, aside, parked, out_of_time, ..Part::default() };
     part.deadly = deadly.filter(|subject| *subject != Subject::Server).collect();
     let set_aside: BTreeSet<usize> = part.aside.iter().map(|aside| aside.index).collect();
     for (index, case) in cases.iter().enumerate() {
@@ -152,6 +183,33 @@ pub(super) fn perform(
         }
     }
     Ok(part)
+}
+
+/// What calls did together, as a script that may show it again.
+fn entangled(cases: &[Case], unexplained: Unexplained, context: &Context) -> Option<Entangled> {
+    let Unexplained { suspects, death, late } = unexplained;
+    let suspects = &suspects[suspects.len().saturating_sub(MAX_ENTANGLED)..];
+    let first = *suspects.iter().min()?;
+    let mut case = Case::together(suspects.iter().map(|index| &cases[*index]), cases[first].seed);
+    if late {
+        case.steps.extend([Step::Pause(LATE_DEATH_MS), Step::Probe]);
+    }
+    let charges = weigh(&case, &death, &observe(&death), context).charges;
+    Some(Entangled { case, charges, first })
+}
+
+/// Calls in flight together that were not answered, though each of them is alone: the script that may show it again, and
+/// what is then held against the server.
+pub fn silent_together<'a>(
+    cases: impl IntoIterator<Item = &'a Case>,
+    seed: u64,
+    context: &Context,
+) -> (Case, Vec<Charge>) {
+    let case = Case::together(cases, seed);
+    let silent = Taken { awaited: true, ..Taken::unanswered("tools/call", Duration::ZERO) };
+    let silence = Recording { steps: vec![silent], stderr: None };
+    let charges = weigh(&case, &silence, &observe(&silence), context).charges;
+    (case, charges)
 }
 
 /// The cases whose replies are learned from: the first few of each subject, whichever are answered first.
@@ -213,6 +271,11 @@ struct Collector<'a> {
     trouble: BTreeMap<Subject, Tally>,
     /// Cases that are learned from.
     instructive: BTreeSet<usize>,
+    health: Health,
+    /// The longest time that an answer took.
+    slowest: Option<Duration>,
+    /// Whether it was looked at the end whether the server is healthy.
+    ended: bool,
     aside: Vec<Aside>,
     parked: BTreeSet<usize>,
     out_of_time: bool,
@@ -243,11 +306,35 @@ impl Foreman for Collector<'_> {
         self.together.pace == Pace::Patient
     }
 
+    fn patience(&self, whole: &Patience) -> Patience {
+        match self.together.pace {
+            Pace::Patient => whole.clone(),
+            // Whoever else answers at once has nothing to say later either.
+            Pace::Wary if self.slowest.is_some_and(|slowest| slowest < AT_ONCE) => whole.glimpse(),
+            Pace::Wary | Pace::Brisk => whole.brief(),
+        }
+    }
+
     fn set_aside(&mut self, index: usize, company: Vec<usize>) {
         let tally = self.trouble.entry(self.together.cases[index].subject.clone()).or_default();
         tally.count(Some(Trouble::Silence));
         let extreme = is_extreme(&self.together.cases[index]);
         self.aside.push(Aside { index, extreme, company });
+    }
+
+    fn doubt(&mut self, last: bool) -> Option<Case> {
+        if last && !std::mem::replace(&mut self.ended, true) {
+            self.health.end();
+        }
+        self.health.doubt().cloned()
+    }
+
+    fn settle(&mut self, looks: &[Recording]) -> Option<Vec<usize>> {
+        let Together { cases, in_flight, .. } = self.together;
+        let again = self.health.settle(looks, cases, *in_flight)?;
+        self.ended = false;
+        again.iter().for_each(|index| drop(self.judged.remove(index)));
+        Some(again)
     }
 
     fn lingers(&mut self) {
@@ -260,8 +347,16 @@ impl Foreman for Collector<'_> {
         recording.steps.iter().any(|step| !step.strays.is_empty() || !secrets.is_empty() && leaks(step))
     }
 
+    fn wants_alone(&self, case: &Case, recording: &Recording) -> bool {
+        let charges = weigh(case, recording, &observe(recording), self.context).charges;
+        charges.iter().any(|charge| may_be_of_world(&charge.kind))
+    }
+
     fn take(&mut self, index: usize, case: &Case, recording: Recording) {
         self.out_of_time |= is_cut_short(case, &recording) && self.is_over();
+        self.health.take(index, case, &recording);
+        let answered = recording.steps.iter().filter(|step| step.outcome.is_some()).map(|step| step.took);
+        self.slowest = self.slowest.max(answered.max());
         let teaches = self.instructive.contains(&index);
         let twins = self.together.twins.get(&index).map(Vec::as_slice).unwrap_or_default();
         let asked =

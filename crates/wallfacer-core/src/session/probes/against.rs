@@ -161,6 +161,7 @@ impl Comparison<'_> {
             }
             let Both { here, there, answer, recording } = pair.ask(case).await?;
             book.count(case, &answer);
+            book.notebook.hear(case, &answer, &recording);
             if let Some(planner) = planner.as_deref_mut() {
                 teach(planner, case, &answer, &recording);
             }

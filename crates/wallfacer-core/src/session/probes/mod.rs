@@ -7,6 +7,7 @@ pub mod differential;
 pub mod fuzz;
 pub mod inject;
 pub mod rules;
+pub mod torture;
 
 mod notebook;
 

@@ -6,17 +6,23 @@ use std::sync::Arc;
 use crate::judge::{Charge, Context};
 use crate::observe::Answer;
 use crate::plan::{Case, Step, Subject};
-use crate::session::lab::World;
+use crate::run::Recording;
+use crate::session::lab::{World, named};
 use crate::session::prove::{Interest, Prover, Suspicion};
-use crate::summary::{NotTested, Note, Summary, ToolSummary};
+use crate::summary::{NotTested, Note, RulesTried, Summary, ToolSummary};
 
 pub struct Notebook {
     pub prover: Prover,
     pub summary: Summary,
     pub tools: BTreeMap<String, ToolSummary>,
     pub not_tested: BTreeSet<NotTested>,
+    /// Tools of which a valid call succeeded, and those of them that nobody was told of yet.
+    pub reached: BTreeSet<String>,
+    pub newly_reached: Vec<String>,
     /// Rules, sequences and declarations that something was said of.
     pub judged: u64,
+    /// Which rules were tried, and which were not.
+    pub rules: RulesTried,
     /// Whether time ran out before a plan did.
     pub out_of_time: bool,
     /// The probe that is writing.
@@ -38,7 +44,10 @@ impl Notebook {
             summary: Summary::default(),
             tools: BTreeMap::new(),
             not_tested: BTreeSet::new(),
+            reached: BTreeSet::new(),
+            newly_reached: Vec::new(),
             judged: 0,
+            rules: RulesTried::default(),
             out_of_time: false,
             probe: 0,
         }
@@ -54,7 +63,20 @@ impl Notebook {
             counts.calls.count(answer);
             counts.valid_calls += u64::from(valid);
             counts.valid_completed += u64::from(valid && *answer == Answer::Completed);
+            self.reach(tool, valid, answer);
         }
+    }
+
+    /// A tool was called; the first valid call of it that succeeds is news.
+    pub fn reach(&mut self, tool: &str, valid: bool, answer: &Answer) {
+        if valid && *answer == Answer::Completed && self.reached.insert(tool.to_owned()) {
+            self.newly_reached.push(tool.to_owned());
+        }
+    }
+
+    /// Remembers which values a reply named, so that a payload made of them is known to hold what is the server's.
+    pub fn hear(&mut self, case: &Case, answer: &Answer, recording: &Recording) {
+        self.prover.hear(case, &named(answer, recording));
     }
 
     /// Holds something against the server, to be proven.

@@ -1,4 +1,4 @@
-//! Proves several injections on the same two fresh servers: one after another, then in the reverse order. Of any two each
+//! Proves several injections, or other things that one answer shows, on the same two fresh servers: one after another, then in the reverse order. Of any two each
 //! came first once, so none owes what it does to another; and that takes two servers, not two for each.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,26 +23,15 @@ const MAX_REDUCTIONS: usize = 12;
 pub(super) async fn prove(
     proof: &Proof,
     runner: &mut Runner,
-    second: Option<&mut Runner>,
+    mut second: Option<&mut Runner>,
 ) -> Result<Vec<Confirmed>, ConnectError> {
-    let shown = match second {
-        Some(second) => {
-            let forth = in_order(proof, runner, false);
-            let back = in_order(proof, second, true);
-            let (forth, back) = tokio::join!(forth, back);
-            [forth?, back?]
-        }
-        None => {
-            let forth = in_order(proof, runner, false).await?;
-            runner.rest().await;
-            [forth, in_order(proof, runner, true).await?]
-        }
-    };
+    let all = proof.suspicions.iter().map(|suspicion| suspicion.case.clone()).enumerate().collect();
+    let shown = both_ways(proof, runner, second.as_deref_mut(), &all).await?;
     let mut reduced: BTreeSet<Cause> = BTreeSet::new();
+    let mut smaller: BTreeMap<usize, Case> = BTreeMap::new();
     let mut confirmed = Vec::new();
     for (index, suspicion) in proof.suspicions.iter().enumerate() {
-        let charges = shown.iter().filter_map(|shown| shown.get(&index)).collect::<Vec<&Charge>>();
-        let [charge, _] = charges[..] else {
+        let Some(charge) = shown.get(&index) else {
             confirmed.push(match proof.suspicions.len() {
                 1 => {
                     let mut inquiry = proof.inquiry(suspicion, runner, &mut []);
@@ -56,35 +45,89 @@ pub(super) async fn prove(
         let mut case = suspicion.case.clone();
         // A second one of the same cause is shown by the first.
         if reduced.insert(charge.cause.clone()) && !is_over(proof) {
-            case = reduce(proof, suspicion, runner).await?.unwrap_or(case);
+            match suspicion.case.intent.injection() {
+                Some(_) => case = reduce(proof, suspicion, runner).await?.unwrap_or(case),
+                None => smaller.extend(shrink(proof, suspicion, runner).await?.map(|small| (index, small))),
+            }
         }
         let reproduced = Reproduced { k: SERVERS, n: SERVERS };
         confirmed.push(Confirmed::Finding { charge: Box::new(charge.clone()), case, reproduced });
     }
+    // What was found small must hold on fresh servers too; else the case as it was is the honest one.
+    if !smaller.is_empty() {
+        let mut shown = both_ways(proof, runner, second, &smaller).await?;
+        for (index, small) in smaller {
+            if let (Some(again), Confirmed::Finding { charge, case, .. }) =
+                (shown.remove(&index), &mut confirmed[index])
+            {
+                (**charge, *case) = (again, small);
+            }
+        }
+    }
     Ok(confirmed)
+}
+
+/// A smaller case on the server that is there; none where there is none.
+async fn shrink(
+    proof: &Proof,
+    suspicion: &Suspicion,
+    runner: &mut Runner,
+) -> Result<Option<Case>, ConnectError> {
+    let mut inquiry = proof.inquiry(suspicion, runner, &mut []);
+    let (case, charge) = (&suspicion.case, &suspicion.charge);
+    let Some(schema) = inquiry.schema else { return Ok(None) };
+    let wanted = inquiry.id(case, charge);
+    let smallest = inquiry.shrink(case, &wanted, charge, schema, false).await?;
+    Ok(Some(smallest).filter(|smallest| smallest != case))
 }
 
 fn is_over(proof: &Proof) -> bool {
     proof.until.is_some_and(|until| Instant::now() >= until)
 }
 
+/// What shows on both of two fresh servers, by the place in the batch.
+async fn both_ways(
+    proof: &Proof,
+    runner: &mut Runner,
+    second: Option<&mut Runner>,
+    cases: &BTreeMap<usize, Case>,
+) -> Result<BTreeMap<usize, Charge>, ConnectError> {
+    runner.rest().await;
+    let (mut forth, back) = match second {
+        Some(second) => {
+            second.rest().await;
+            let (forth, back) =
+                tokio::join!(in_order(proof, runner, cases, false), in_order(proof, second, cases, true));
+            (forth?, back?)
+        }
+        None => {
+            let forth = in_order(proof, runner, cases, false).await?;
+            runner.rest().await;
+            (forth, in_order(proof, runner, cases, true).await?)
+        }
+    };
+    forth.retain(|index, _| back.contains_key(index));
+    Ok(forth)
+}
+
 /// What shows on one fresh server, by the place in the batch.
 async fn in_order(
     proof: &Proof,
     runner: &mut Runner,
+    cases: &BTreeMap<usize, Case>,
     backwards: bool,
 ) -> Result<BTreeMap<usize, Charge>, ConnectError> {
     let mut shown = BTreeMap::new();
-    let mut order: Vec<usize> = (0..proof.suspicions.len()).collect();
+    let mut order: Vec<(&usize, &Case)> = cases.iter().collect();
     if backwards {
         order.reverse();
     }
-    for index in order {
+    for (index, case) in order {
         if is_over(proof) {
             break;
         }
-        let suspicion = &proof.suspicions[index];
-        shown.extend(show(suspicion, &suspicion.case, runner).await?.map(|charge| (index, charge)));
+        let charge = show(&proof.suspicions[*index], case, runner).await?;
+        shown.extend(charge.map(|charge| (*index, charge)));
     }
     Ok(shown)
 }

@@ -73,7 +73,7 @@ impl Inquiry<'_> {
             }
             Ok(match schema {
                 Some(schema) if minimise && case.claim.is_none() => {
-                    less.minimise(case, &wanted, charge, schema, true).await?
+                    less.minimise(case, &wanted, charge, schema, true).await?.0
                 }
                 _ => case.clone(),
             })

@@ -8,14 +8,15 @@ use wallfacer_schema::Schema;
 use super::extreme::Extreme;
 use super::hang;
 use super::narrow::Narrow;
+use super::shared::FRAMES;
 use super::suspicion::Suspicion;
 use crate::catalogue::Tool;
 use crate::findings::{Evidence, FindingId, Kind, Origin, Reproduced};
 use crate::judge::{Charge, Context};
-use crate::plan::{Case, DEEP, Intent, LARGE, Step, Subject, depth, params_size};
+use crate::plan::{Case, DEEP, Intent, LARGE, Step, Subject, depth, is_extreme, params_size};
 use crate::run::{Patience, Runner};
 use crate::session::lab::attempt;
-use crate::target::Era;
+use crate::target::{Era, Severity};
 use crate::wire::ConnectError;
 
 /// Tries on fresh servers.
@@ -67,7 +68,7 @@ impl Inquiry<'_> {
         let frames = &suspicion.charge.frames;
         if let (Confirmed::Finding { charge: proven, .. }, [_, _, ..]) = (&mut confirmed, &frames[..]) {
             let text = frames.join("\n");
-            proven.evidence.insert(0, Evidence { label: "frames".to_owned(), text });
+            proven.evidence.insert(0, Evidence { label: FRAMES.to_owned(), text });
         }
         Ok(confirmed)
     }
@@ -76,6 +77,12 @@ impl Inquiry<'_> {
         let Suspicion { case, charge, before, .. } = suspicion;
         if case.claim.as_ref().is_some_and(|claim| claim.sequence().is_some()) {
             return self.look_into_sequence(case, charge).await;
+        }
+        if case.intent == Intent::Together {
+            return Box::pin(self.look_into_together(case, charge, before)).await;
+        }
+        if let Some(schedule) = case.schedule() {
+            return self.look_into_rounds(case, schedule, charge).await;
         }
         if let Some(known) = self.of_any_such_request(case, charge).await? {
             return Ok(known);
@@ -135,16 +142,21 @@ impl Inquiry<'_> {
                 None => case.clone(),
             },
             Some(schema) if reproduced.always() && self.minimise => {
-                self.minimise(case, &wanted, &charge, schema, hang).await?
+                let (smallest, again) = self.minimise(case, &wanted, &charge, schema, hang).await?;
+                charge = again.filter(|_| !hang).map_or(charge, Box::new);
+                smallest
             }
             _ => case.clone(),
         };
+        if charge.kind == Kind::InternalError && is_extreme(&case) {
+            charge.severity = Some(Severity::Low);
+        }
         Ok(Confirmed::Finding { charge, case, reproduced })
     }
 
     /// Tries a case on fresh servers, side by side where they do not meet. Else a hang that is answered once needs no second
     /// try, nor does what stops growing.
-    async fn try_often(
+    pub(super) async fn try_often(
         &mut self,
         case: &Case,
         wanted: &FindingId,
@@ -241,6 +253,13 @@ impl Inquiry<'_> {
             Tried::Done { reproduced, proven: Some(mut charge), .. } => {
                 charge.message =
                     format!("{} to a request of {extreme}, whatever it asks for", charge.message);
+                if hang && !Box::pin(self.runner.is_wedged_by(&probe)).await? {
+                    charge.message = format!("{}; it still answers other requests", charge.message);
+                    charge.severity = Some(Severity::Low);
+                    charge.details = "No client sends such a request by itself. A limit, and an error for what is beyond it, \
+                                      would be better than silence."
+                        .to_owned();
+                }
                 Ok(Some(Confirmed::Finding { charge, case: probe, reproduced }))
             }
             Tried::Done { .. } => Ok(None),
@@ -262,6 +281,9 @@ impl Inquiry<'_> {
         if before.is_empty() {
             return Ok(Confirmed::Never);
         }
+        if charge.kind.may_need_state() {
+            return self.look_into_state(case, charge, before).await;
+        }
         let steps = before.iter().chain(&case.steps).cloned().collect();
         let script = Case { subject: Subject::Server, steps, claim: None, ..case.clone() };
         let wanted = self.id(&script, charge);
@@ -271,8 +293,35 @@ impl Inquiry<'_> {
             Tried::Done { reproduced, proven, .. } => (reproduced, proven),
         };
         let Some(mut charge) = proven else { return Ok(Confirmed::Never) };
-        let case = self.shorten(script, &wanted, &patience).await?;
+        let case = self.shorten(script, &wanted, &patience, (0, 0)).await?;
         charge.message = format!("{} after {} requests in a row", charge.message, case.steps.len());
+        Ok(Confirmed::Finding { charge, case, reproduced })
+    }
+
+    /// What a tool answers may depend on what is stored: the call is tried behind the calls that came before it.
+    async fn look_into_state(
+        &mut self,
+        case: &Case,
+        charge: &Charge,
+        before: &[Step],
+    ) -> Result<Confirmed, ConnectError> {
+        let prelude = before.iter().chain(&case.prelude).cloned().collect();
+        let script = Case { prelude, ..case.clone() };
+        let wanted = self.id(&script, charge);
+        let patience = self.runner.patience().clone();
+        let (reproduced, proven) = match self.try_often(&script, &wanted, &patience, false).await? {
+            Tried::OutOfTime => return Ok(Confirmed::OutOfTime),
+            Tried::Done { reproduced, proven, .. } => (reproduced, proven),
+        };
+        let Some(mut charge) = proven else { return Ok(Confirmed::Never) };
+        let case = Box::pin(self.shorten_prelude(script, &wanted, &patience)).await?;
+        charge.message = match &case.prelude[..] {
+            [] => charge.message,
+            [only] if only.tool().is_some() => {
+                format!("{}; after a call of `{}`", charge.message, only.tool().unwrap_or_default())
+            }
+            more => format!("{}; after {} calls before it", charge.message, more.len()),
+        };
         Ok(Confirmed::Finding { charge, case, reproduced })
     }
 
@@ -318,7 +367,7 @@ pub(super) async fn tried(
 }
 
 /// What came of some tries.
-enum Tried {
+pub(super) enum Tried {
     OutOfTime,
     Done {
         reproduced: Reproduced,

@@ -8,11 +8,13 @@ mod hang;
 mod inquiry;
 mod learned;
 mod narrow;
+mod rounds;
 mod sequence;
 mod shared;
 mod slowness;
 mod smaller;
 mod suspicion;
+mod together;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,10 +35,10 @@ use self::suspicion::Suspicions;
 use super::lab::{Failed, Lab};
 use crate::catalogue::Catalogue;
 use crate::event::{Event, Listener};
-use crate::findings::{Cause, Finding, FindingId, Kind, Origin, Repro, Reproduced, ServerName, merge};
+use crate::findings::{Bug, Cause, Finding, FindingId, Kind, Origin, Repro, Reproduced, ServerName, merge};
 use crate::judge::Charge;
 use crate::plan::{Case, Intent, Lesson, Subject, is_extreme};
-use crate::run::Runner;
+use crate::run::{Runner, Urgency};
 use crate::summary::Note;
 use crate::target::{Era, Severity};
 use crate::wire::Server;
@@ -66,6 +68,8 @@ pub struct Prover {
     raised: u64,
     /// What is being looked into: no two proofs of one cause run at once, for the second may not be needed.
     running: BTreeMap<u64, Vec<Key>>,
+    /// Those of them that are of more than little weight.
+    grave: BTreeSet<u64>,
     begun: u64,
     findings: Shared,
     flaky: Vec<Finding>,
@@ -89,6 +93,8 @@ struct TooMuch {
 pub struct Proof {
     pub number: u64,
     pub suspicions: Vec<Suspicion>,
+    /// Whether starts are dear.
+    dear: bool,
     server: Option<String>,
     era: Era,
     catalogue: Arc<Catalogue>,
@@ -136,6 +142,7 @@ impl Prover {
             outcomes: Vec::new(),
             raised: 0,
             running: BTreeMap::new(),
+            grave: BTreeSet::new(),
             begun: 0,
             findings: Shared::default(),
             flaky: Vec::new(),
@@ -177,19 +184,32 @@ impl Prover {
         self.suspicions.len() + self.running.len()
     }
 
+    /// Whether anything of more than little weight waits or is being looked into: only that may take the time of exploring.
+    pub fn has_grave(&self) -> bool {
+        let is_grave = |suspicion: &Suspicion| suspicion.severity() > Severity::Low;
+        !self.grave.is_empty() || self.suspicions.waiting().any(is_grave)
+    }
+
     /// Each that waits, as a person would name it.
     pub fn in_words(&self) -> Vec<String> {
         self.suspicions.waiting().map(Suspicion::in_words).collect()
     }
 
     /// The next proof; none where nothing waits that may be looked into now. `least` leaves out what is less severe.
-    /// `exploring` where more may still come up that can share the servers of a proof.
-    pub fn next(&mut self, least: Severity, exploring: bool, until: Option<Instant>) -> Option<Proof> {
+    /// `exploring` where more may still come up that can share the servers of a proof, `dear` where as many as possible are to.
+    pub fn next(
+        &mut self,
+        least: Severity,
+        exploring: bool,
+        dear: bool,
+        until: Option<Instant>,
+    ) -> Option<Proof> {
         loop {
-            let sharing = self.suspicions.waiting().filter(|suspicion| suspicion.shares_servers()).count();
+            let sharing =
+                self.suspicions.waiting().filter(|suspicion| suspicion.shares_servers(dear)).count();
             let is_ready = |suspicion: &Suspicion| {
                 !exploring
-                    || !suspicion.shares_servers()
+                    || !suspicion.shares_servers(dear)
                     || sharing >= FULL_BATCH
                     || suspicion.raised.elapsed() >= MOST_WAITING
             };
@@ -205,11 +225,12 @@ impl Prover {
                 continue;
             }
             let mut suspicions = vec![first];
-            if suspicions[0].shares_servers() {
+            if suspicions[0].shares_servers(dear) {
                 let first = suspicions[0].clone();
                 let mut room = MAX_BATCH - 1;
                 let same = self.suspicions.take_all(|other| {
-                    other.shares_servers()
+                    other.shares_servers(dear)
+                        && other.interest == first.interest
                         && (other.world, &other.case.prelude) == (first.world, &first.case.prelude)
                 });
                 for other in same {
@@ -224,11 +245,15 @@ impl Prover {
             }
             self.begun += 1;
             self.running.insert(self.begun, suspicions.iter().flat_map(keys).collect());
+            if suspicions[0].severity() > Severity::Low {
+                self.grave.insert(self.begun);
+            }
             let charge = &suspicions[0].charge;
             return Some(Proof {
                 number: self.begun,
-                minimise: !self.findings.has(&charge.kind, &charge.cause),
+                minimise: !self.findings.has(&charge.kind, &charge.cause, &suspicions[0].case.subject),
                 suspicions,
+                dear,
                 server: self.server.name.clone(),
                 era: self.era,
                 catalogue: self.catalogue.clone(),
@@ -241,6 +266,7 @@ impl Prover {
     /// Takes what a proof came to.
     pub fn take(&mut self, proof: Proof, confirmed: Vec<Confirmed>, listener: &mut dyn Listener) {
         self.running.remove(&proof.number);
+        self.grave.remove(&proof.number);
         for (suspicion, confirmed) in proof.suspicions.into_iter().zip(confirmed) {
             self.outcomes.push(Outcome::of(&suspicion, Some(&confirmed)));
             match confirmed {
@@ -257,6 +283,7 @@ impl Prover {
     /// A proof was broken off.
     pub fn give_back(&mut self, proof: Proof) {
         self.running.remove(&proof.number);
+        self.grave.remove(&proof.number);
         self.postponed.extend(proof.suspicions);
     }
 
@@ -278,7 +305,7 @@ impl Prover {
                     }));
                     let server = self.server.name.clone();
                     let (finding, replaces) =
-                        self.findings.add(suspicion.number, origin, finding, server.as_deref());
+                        self.findings.add(suspicion.number, origin, finding, &charge.way, server.as_deref());
                     listener.hear(&Event::finding_widened(&finding, &replaces));
                 } else {
                     listener.hear(&Event::finding_made(&finding));
@@ -289,6 +316,8 @@ impl Prover {
             // More calls were made to see whether it goes on, and it does not.
             Confirmed::Never if charge.kind == Kind::ResourceGrowth => {}
             Confirmed::Works => {}
+            // The server was spoiled before what is suspected here; what did it is told.
+            Confirmed::Never if case.intent == Intent::Together && self.findings.knows(&charge.cause) => {}
             Confirmed::Never | Confirmed::Another(_) => {
                 let text = format!("seen once, never again: {}", charge.message);
                 self.note(Note { tool: name, text });
@@ -306,13 +335,17 @@ impl Prover {
                 unproven.push(suspicion.in_words());
             }
         }
-        let findings = merge(self.findings.into_findings(self.server.name.as_deref()));
-        Proven { findings, flaky: merge(self.flaky), notes: self.notes, unproven }
+        let findings = merge(self.findings.findings(self.server.name.as_deref()));
+        let learned = &self.learned;
+        let notes = std::mem::take(&mut self.notes).into_iter();
+        let notes = notes.map(|note| Note { text: learned.taken_from(note.text), ..note }).collect();
+        let tokens = self.learned.tokens();
+        Proven { findings, flaky: merge(self.flaky), notes, unproven, tokens }
     }
 
     /// Whether a finding says it all.
     fn is_explained(&mut self, case: &Case, charge: &Charge) -> bool {
-        self.findings.explains(&charge.kind, &charge.cause, &case.subject)
+        self.findings.explains(charge, &case.subject, self.server.name.as_deref())
             || self.is_of_any_such_request(case, &charge.kind)
     }
 
@@ -335,7 +368,7 @@ impl Prover {
     ) -> (Origin, Finding) {
         let origin = Origin::new(self.server.name.as_deref(), &charge.kind, &case.subject, &charge.cause);
         let message = match &original.intent {
-            Intent::Frame(name) => format!("{} after a frame of ours: {name}", charge.message),
+            Intent::Frame(name) => format!("{} after a malformed message was sent: {name}", charge.message),
             _ => charge.message.clone(),
         };
         let kept = as_stored(case, charge);
@@ -363,6 +396,8 @@ pub struct Proven {
     pub notes: BTreeSet<Note>,
     /// What there was no time to prove, in words.
     pub unproven: Vec<String>,
+    /// Tokens that the server gave.
+    pub tokens: Vec<String>,
 }
 
 impl Proof {
@@ -371,13 +406,18 @@ impl Proof {
         let world = self.suspicions[0].world;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a thread that just started can wait");
-        let mut runner = lab.runner(world);
+        let mut runner = lab.runner(world).needing_more();
         runner.repeat_until(self.until);
+        let low = self.suspicions[0].severity() == Severity::Low;
+        let urgency = if low { Urgency::Later } else { Urgency::Soon };
+        let purpose = format!("{world:?}, proof {} of {}", self.number, self.suspicions[0].in_words());
+        runner.start_for(purpose.clone(), urgency);
         let others = if lab.is_parallel() { MOST_AT_ONCE } else { 0 };
         let mut others: Vec<Runner> = (0..others).map(|_| lab.runner(world)).collect();
+        others.iter_mut().for_each(|other| other.start_for(purpose.clone(), urgency));
         let looked = runtime.block_on(lab.stop().unless(async {
             match &self.suspicions[..] {
-                [one] if !one.shares_servers() => {
+                [one] if !one.shares_servers(self.dear) => {
                     let mut inquiry = self.inquiry(one, &mut runner, &mut others);
                     Ok(vec![Box::pin(inquiry.look_into(one)).await?])
                 }
@@ -385,12 +425,11 @@ impl Proof {
             }
         }));
         let _or_their_keepers = runtime.block_on(lab.stop().unless(async {
-            runner.rest().await;
+            runner.leave().await;
             for other in &mut others {
-                other.rest().await;
+                other.leave().await;
             }
         }));
-        lab.add_lives(runner.lives + others.iter().map(|other| other.lives).sum::<u64>());
         Ok(looked??)
     }
 
@@ -423,7 +462,8 @@ fn keys(suspicion: &Suspicion) -> Vec<Key> {
     let kind = charge.kind.name();
     let mut keys = Vec::new();
     if !suspicion.is_of_hang() {
-        keys.push((kind, Some(charge.cause.clone())));
+        let bug = Bug::of(&charge.kind, &charge.cause, &case.subject);
+        keys.push((kind, Some(bug.cause().clone())));
     }
     // A request that is too large or too deep may do the same to any tool.
     if matches!(charge.kind, Kind::Crash | Kind::Hang { .. }) && is_extreme(case) {

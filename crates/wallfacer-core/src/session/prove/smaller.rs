@@ -29,21 +29,45 @@ impl Inquiry<'_> {
         Instant::now() + left.map_or(time, |left| left.min(time))
     }
 
-    /// Leaves out steps, many at a time and then fewer, as long as the same thing happens.
+    /// Leaves out steps, many at a time and then fewer, as long as the same thing happens. So many at the beginning and at the
+    /// end are kept.
     pub(super) async fn shorten(
         &mut self,
         script: Case,
         wanted: &FindingId,
         patience: &Patience,
+        kept: (usize, usize),
+    ) -> Result<Case, ConnectError> {
+        self.shorten_part(script, wanted, patience, kept, |script| &mut script.steps).await
+    }
+
+    /// The same with what comes before the steps, which may be left out altogether.
+    pub(super) async fn shorten_prelude(
+        &mut self,
+        script: Case,
+        wanted: &FindingId,
+        patience: &Patience,
+    ) -> Result<Case, ConnectError> {
+        self.shorten_part(script, wanted, patience, (0, 0), |script| &mut script.prelude).await
+    }
+
+    async fn shorten_part(
+        &mut self,
+        mut script: Case,
+        wanted: &FindingId,
+        patience: &Patience,
+        (first, last): (usize, usize),
+        part: fn(&mut Case) -> &mut Vec<Step>,
     ) -> Result<Case, ConnectError> {
         let until = self.minimising_until();
-        let mut script = script;
-        let mut size = script.steps.len() / 2;
+        let mut size = part(&mut script).len().div_ceil(2);
         while size > 0 && Instant::now() < until {
-            let mut start = 0;
-            while start < script.steps.len() && Instant::now() < until {
+            let mut start = first;
+            while start < part(&mut script).len().saturating_sub(last) && Instant::now() < until {
                 let mut shorter = script.clone();
-                shorter.steps.drain(start..(start + size).min(script.steps.len()));
+                let steps = part(&mut shorter);
+                let end = (start + size).min(steps.len() - last);
+                steps.drain(start..end);
                 if !shorter.steps.is_empty() && self.try_fresh(&shorter, wanted, patience).await?.is_some() {
                     script = shorter;
                 } else {
@@ -55,8 +79,28 @@ impl Inquiry<'_> {
         Ok(script)
     }
 
-    /// The smallest case of the same origin that is found within the bounds.
+    /// The smallest case of the same origin that is found within the bounds, with what is held against the server then: the
+    /// evidence must be that of the request which is shown.
     pub(super) async fn minimise(
+        &mut self,
+        case: &Case,
+        wanted: &FindingId,
+        charge: &Charge,
+        schema: &Schema,
+        hang: bool,
+    ) -> Result<(Case, Option<Charge>), ConnectError> {
+        let smallest = self.shrink(case, wanted, charge, schema, hang).await?;
+        // What was found small must hold once more; else the case as it was is the honest one.
+        if smallest == *case {
+            return Ok((smallest, None));
+        }
+        let whole = self.runner.patience().clone();
+        let again = self.try_fresh(&smallest, wanted, &whole).await?;
+        Ok(if again.is_some() { (smallest, again) } else { (case.clone(), None) })
+    }
+
+    /// The smallest case of the same origin on the server there is, which is still to be seen on a fresh one.
+    pub(super) async fn shrink(
         &mut self,
         case: &Case,
         wanted: &FindingId,
@@ -66,7 +110,7 @@ impl Inquiry<'_> {
     ) -> Result<Case, ConnectError> {
         // What is silent was proven to be so for long; in smaller ones a brief look is enough to go on.
         let whole = self.runner.patience().clone();
-        let glance = if hang { whole.glimpse() } else { whole.clone() };
+        let glance = if hang { whole.glimpse() } else { whole };
         let Some(arguments) = case.arguments() else { return Ok(case.clone()) };
         let until = self.minimising_until();
         let constraint =
@@ -87,9 +131,7 @@ impl Inquiry<'_> {
                 break;
             }
         }
-        // What was found small must hold once more; else the case as it was is the honest one.
-        let holds = smallest == *case || self.try_fresh(&smallest, wanted, &whole).await?.is_some();
-        Ok(if holds { smallest } else { case.clone() })
+        Ok(smallest)
     }
 
     /// The smallest case of a rule that still breaks it, with what is then held against the server.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::findings::{FindingId, Kind, Origin};
 use crate::judge::{Charge, Concern, Context};
-use crate::plan::{Aim, Case, Intent, Step};
+use crate::plan::{Aim, Case, Intent, Step, is_extreme};
 use crate::session::lab::World;
 use crate::target::Severity;
 
@@ -65,7 +65,11 @@ impl Suspicion {
         Origin::new(server, &self.charge.kind, &self.case.subject, &self.charge.cause).id()
     }
 
+    /// How urgent it is. A request that is too large or too deep for anybody weighs little, unless the server ends by it.
     pub fn severity(&self) -> Severity {
+        if is_extreme(&self.case) && matches!(self.charge.kind, Kind::Hang { .. } | Kind::InternalError) {
+            return Severity::Low;
+        }
         self.charge.severity.unwrap_or_else(|| self.charge.kind.default_severity())
     }
 
@@ -73,18 +77,31 @@ impl Suspicion {
         matches!(self.charge.kind, Kind::Hang { .. })
     }
 
-    /// Whether it may be looked into on one server with others: it shows by what its own call does, whatever else was called.
-    pub fn shares_servers(&self) -> bool {
-        let injection = self.case.intent.injection().filter(|_| !self.alone);
-        injection.is_some_and(|injection| match injection.aim {
+    /// Whether it may be looked into on one server with others: it shows by what its own call does, whatever else was called;
+    /// or, where starts are `dear`, by what its own call is answered.
+    pub fn shares_servers(&self, dear: bool) -> bool {
+        if self.alone {
+            return false;
+        }
+        let Some(injection) = self.case.intent.injection() else { return dear && self.is_of_one_answer() };
+        match injection.aim {
             Aim::Execute { .. }
             | Aim::Pass { .. }
             | Aim::Reach { .. }
             | Aim::Hand { .. }
+            | Aim::Hidden { .. }
             | Aim::Connect { .. } => true,
             // What is changed stays so, and what is measured is disturbed.
             Aim::Change { .. } | Aim::Grow | Aim::Inflate => false,
-        })
+        }
+    }
+
+    /// Whether it is about what one call was answered, by a server that went on answering.
+    fn is_of_one_answer(&self) -> bool {
+        let by_answer =
+            matches!(self.charge.kind, Kind::InternalError | Kind::SchemaViolation | Kind::AcceptedInvalid);
+        let one_call = self.case.single_call().is_some() && self.case.claim.is_none();
+        by_answer && one_call && self.charge.measure.is_none() && !is_extreme(&self.case)
     }
 }
 

@@ -5,4 +5,4 @@ mod replay;
 mod trial;
 
 pub use minimise::{Minimised, minimise};
-pub use replay::{Replay, Replayed, replay};
+pub use replay::{Replay, Replayed, replay, usual_budget};

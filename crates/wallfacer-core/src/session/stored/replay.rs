@@ -1,6 +1,10 @@
 //! Tries a stored finding again, and says whether it is still true.
 
-use super::trial::{Likeness, Trial};
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::trial::{Likeness, MAX_WAIT, Trial};
 use crate::event::{Event, Listener};
 use crate::findings::{Finding, Kind, Reproduced};
 use crate::judge::Charge;
@@ -13,6 +17,9 @@ const TRIES: u32 = 3;
 const HANG_TRIES: u32 = 2;
 /// The same for what did not show each time before: a few quiet tries would prove nothing.
 const FLAKY_TRIES: u32 = 10;
+
+/// The time for all tries, of a server that starts and answers as servers do.
+const BUDGET: Duration = Duration::from_secs(120);
 
 /// What became of a finding.
 #[derive(Debug)]
@@ -39,12 +46,24 @@ pub enum Replay {
     },
 }
 
+/// The time that the tries of a finding have unless somebody says otherwise: a hang takes all of its wait each time.
+pub fn usual_budget(finding: &Finding) -> Duration {
+    let waits = match finding.kind {
+        // Once without an answer, and once more to see whether anything else is answered.
+        Kind::Hang { ms } => Duration::from_millis(ms).min(MAX_WAIT) * 2 * tries(finding),
+        _ => Duration::ZERO,
+    };
+    BUDGET + waits
+}
+
 /// Tries a finding, whose secrets were put back, on fresh servers of the target, beside the other that it was held against.
+/// Where the budget is used up, what was seen by then counts; what was not seen by then is not taken for fixed.
 pub async fn replay(
     connector: Connector,
     other: Option<Connector>,
     finding: &Finding,
     destructive: &Destructive,
+    budget: Duration,
     listener: &mut dyn Listener,
 ) -> Result<Replayed, ConnectError> {
     let mut case = match finding.repro.case() {
@@ -52,23 +71,40 @@ pub async fn replay(
         Err(why) => return Ok(Replayed::not(why.to_string())),
     };
     listener.hear(&Event::Connecting { target: &connector.target().shown() });
-    let mut trial = Trial::open(connector, other, finding).await?;
+    let until = Instant::now() + budget;
+    let Ok(opened) = timeout_at(until, Trial::open(connector, other, finding)).await else {
+        return Ok(Replayed::not(out_of_time(budget, "before it could be tried")));
+    };
+    let mut trial = opened?;
     if let Some(why) = trial.obstacle(&mut case, destructive) {
         return Ok(Replayed::not(why));
     }
     let mut seen = Tally::default();
-    let n = tries(finding);
-    for _ in 0..n {
-        seen.count(trial.charges(&case).await?);
+    let wanted = tries(finding);
+    let mut n = 0;
+    while n < wanted {
+        let Ok(charges) = timeout_at(until, trial.charges(&case)).await else { break };
+        seen.count(charges?);
+        n += 1;
     }
-    let remarks = renamed(finding, trial.server.name.as_deref()).into_iter().chain(seen.remarks()).collect();
+    let mut remarks: Vec<String> =
+        renamed(finding, trial.server.name.as_deref()).into_iter().chain(seen.remarks()).collect();
     trial.close().await;
-    let verdict = match (seen.k, seen.message) {
-        (k, Some(message)) if k == n => Replay::StillFails { n, message },
-        (0, _) => Replay::Fixed { n },
-        (k, _) => Replay::Flaky(Reproduced { k, n }),
+    let cut = (n < wanted).then(|| out_of_time(budget, &format!("after {n} of {wanted} tries")));
+    let verdict = match (seen.k, seen.message, &cut) {
+        (0, _, Some(cut)) => {
+            return Ok(Replayed { verdict: Replay::NotReplayable { why: cut.clone() }, remarks });
+        }
+        (0, _, None) => Replay::Fixed { n },
+        (k, Some(message), _) if k == n => Replay::StillFails { n, message },
+        (k, _, _) => Replay::Flaky(Reproduced { k, n }),
     };
+    remarks.extend(cut);
     Ok(Replayed { verdict, remarks })
+}
+
+fn out_of_time(budget: Duration, when: &str) -> String {
+    format!("the time limit of {}s ended it {when}; --budget TIME gives it longer", budget.as_secs_f64())
 }
 
 impl Replayed {

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::catalogue::{Catalogue, discover};
-use crate::findings::{Finding, FindingId, Kind, Origin};
+use crate::findings::{Bug, Finding, FindingId, Kind, Origin};
 use crate::judge::{Charge, Context};
 use crate::place::Pattern;
-use crate::plan::{Case, Intent, Measure, held_back};
+use crate::plan::{Aim, Case, Intent, Measure, Subject, held_back};
 use crate::run::{Patience, Runner};
 use crate::session::entrust::{entrust, marker};
 use crate::session::lab::{Needs, Pair, attempt, equip, planted, said, watching};
@@ -17,7 +17,7 @@ use crate::wire::{ConnectError, Connector, Server};
 /// How long a server that was only looked at may take to leave.
 const GRACE: Duration = Duration::from_secs(2);
 /// A stored hang cannot keep us longer than this for one answer.
-const MAX_WAIT: Duration = Duration::from_secs(600);
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(600);
 
 /// One finding on trial.
 pub(super) struct Trial<'a> {
@@ -124,7 +124,7 @@ impl<'a> Trial<'a> {
             self.finding.kind,
             Kind::PropertyFailure { .. } | Kind::SequenceFailure { .. } | Kind::StateLeak
         );
-        if takes_rule && case.claim.is_none() {
+        if takes_rule && case.claim.is_none() && case.schedule().is_none() {
             return Some("the rule that it breaks is not stored with it".to_owned());
         }
         if !is_judged(&self.finding.kind) && case.measure.is_none() {
@@ -132,7 +132,8 @@ impl<'a> Trial<'a> {
             return Some(format!("one case by itself does not show a {kind}"));
         }
         let unlisted = case.claim.as_ref().and_then(|claim| claim.rule()).is_some_and(|rule| rule.unlisted);
-        for name in case.called_tools().filter(|_| !unlisted) {
+        let hidden = case.intent.injection().is_some_and(|it| matches!(it.aim, Aim::Hidden { .. }));
+        for name in case.called_tools().filter(|_| !unlisted && !hidden) {
             let Some(tool) = self.catalogue.tools.entries.iter().find(|tool| tool.name == name) else {
                 return Some(format!("the server has no tool `{name}` any more"));
             };
@@ -181,17 +182,20 @@ impl<'a> Trial<'a> {
     }
 
     fn likeness(&self, case: &Case, charge: &Charge) -> Likeness {
-        let Finding { id, kind, server, .. } = self.finding;
+        let Finding { kind, server, .. } = self.finding;
         // A server that took another name in the meantime is still the same, and a cause that was found in many tools
         // shows in one of them as well.
         let wide = charge.cause.clone().server_wide();
+        let tool = case.tool_name().map(|tool| Subject::Tool(tool.to_owned()));
+        let bug = Bug::of(&charge.kind, &charge.cause, tool.as_ref().unwrap_or(&case.subject));
         let names = [server.name.as_deref(), self.server.name.as_deref()];
         let mut ids = names.into_iter().flat_map(|name| {
-            [&charge.cause, &wide].map(|cause| Origin::new(name, &charge.kind, &case.subject, cause).id())
+            [&charge.cause, &wide, bug.cause()]
+                .map(|cause| Origin::new(name, &charge.kind, &case.subject, cause).id())
         });
         let same_kind = charge.kind.name() == kind.name();
         // The ids of older versions cannot be made again.
-        if ids.any(|each| each == *id) || same_kind && case.intent == Intent::Stored {
+        if ids.any(|each| self.finding.is_known_as(&each)) || same_kind && case.intent == Intent::Stored {
             Likeness::Same
         } else if same_kind || charge.kind.default_severity() >= kind.default_severity() {
             Likeness::AnotherWay
@@ -229,6 +233,7 @@ fn is_judged(kind: &Kind) -> bool {
             | Kind::PropertyFailure { .. }
             | Kind::SequenceFailure { .. }
             | Kind::StateLeak
+            | Kind::Race
     )
 }
 

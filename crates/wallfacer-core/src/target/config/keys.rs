@@ -55,6 +55,8 @@ pub(super) const SECTIONS: &[(&str, &str)] = &[
     ("allow_destructive", "Tools that may be called although they look destructive."),
     ("destructive", "Which tools look destructive."),
     ("differential", "How two servers are compared."),
+    ("rules", "Which rule files `check` and `ci` try besides the packs that fit."),
+    ("isolation", "Whether sessions are apart."),
     ("packs", "`[packs.NAME]`: parameters of that rule pack; `--param` wins over them."),
 ];
 
@@ -256,11 +258,25 @@ pub(super) const KEYS: &[Key] = &[
         meaning: "Use `patterns` alone, without the built-in list of destructive verbs.",
     },
     Key {
+        section: "rules",
+        name: "files",
+        shape: Shape::Texts,
+        default: "",
+        meaning: "Rule files, relative to this file. Without it `invariants.yaml` and `wallfacer.rules.yaml` are tried, where they are in the working directory; `[]` means none.",
+    },
+    Key {
         section: "differential",
         name: "ignore",
         shape: Shape::Texts,
         default: "[]",
         meaning: "JSONPaths of results that may differ between two servers, such as `$..time`; `--ignore` adds to them.",
+    },
+    Key {
+        section: "isolation",
+        name: "shared",
+        shape: Shape::Flag,
+        default: "",
+        meaning: "Whether all sessions see what one of them stores. Where it is left out, that is a finding if the server says that sessions are apart, else a note.",
     },
 ];
 

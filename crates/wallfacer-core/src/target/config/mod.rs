@@ -211,6 +211,7 @@ fn settings<'a>(
     let texts = |name| behave.texts(name).unwrap_or_default().into_iter().map(|text| text.value);
     settings.noise = texts("noise").collect();
     settings.noise_files = texts("noise_files").map(|file| joined(directory, file)).collect();
+    settings.shared = section("isolation").flag("shared");
     let destructive = section("destructive");
     settings.destructive.patterns = patterns(reader, &destructive, "patterns");
     settings.destructive.replace_defaults = destructive.flag("replace_defaults").unwrap_or(false);
@@ -218,6 +219,9 @@ fn settings<'a>(
     settings.severities = severities(reader, root);
     settings.ignore = ignored(reader, &section("differential"));
     settings.packs = packs(reader, root);
+    let files = section("rules").texts("files");
+    settings.rule_files =
+        files.map(|files| files.into_iter().map(|file| joined(directory, file.value)).collect());
     settings
 }
 

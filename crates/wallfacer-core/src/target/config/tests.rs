@@ -70,6 +70,12 @@ replace_defaults = true
 [differential]
 ignore = ["$..time"]
 
+[isolation]
+shared = true
+
+[rules]
+files = ["rules/mine.yaml"]
+
 [packs.auth]
 whoami_tool = "me"
 retries = 3
@@ -110,6 +116,8 @@ fn every_key_is_read_and_means_what_it_says() {
     assert!(settings.destructive.replace_defaults);
     assert_eq!(settings.ignore, [Pattern::parse("$..time").unwrap()]);
     assert_eq!(settings.packs["auth"]["retries"], "3");
+    assert_eq!(settings.shared, Some(true));
+    assert_eq!(settings.rule_files, Some(vec!["/project/rules/mine.yaml".into()]));
     assert_eq!(config.from_environment.into_iter().collect::<Vec<_>>(), ["hunter2-from-outside"]);
 }
 

@@ -156,6 +156,24 @@ impl Connection {
         }
     }
 
+    /// Lets go of the runtime that it was opened in, so that another may go on after [`Connection::attach`]. False where it
+    /// cannot: what goes on over HTTP belongs to its runtime.
+    pub fn detach(&mut self) -> bool {
+        match &mut self.channel {
+            Channel::Stdio(stdio) => stdio.detach(),
+            Channel::Http(..) => false,
+        }
+    }
+
+    /// Goes on in the runtime that it is in now.
+    pub fn attach(&mut self) -> std::io::Result<()> {
+        self.alarm = Alarm::new();
+        match &mut self.channel {
+            Channel::Stdio(stdio) => stdio.attach(),
+            Channel::Http(..) => Ok(()),
+        }
+    }
+
     /// How far the server is confined and watched.
     pub fn standing(&self) -> &Standing {
         &self.vigil.standing
@@ -284,6 +302,16 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// The id that the next request will have.
+    pub fn next_id(&self) -> i64 {
+        self.next_id
+    }
+
+    /// Goes on counting from here, so that clients use the same ids at the same time; never back.
+    pub fn count_from(&mut self, id: i64) {
+        self.next_id = self.next_id.max(id);
     }
 
     /// Waits no longer for a ticket, without a word to the server.

@@ -50,6 +50,23 @@ impl Connector {
         Ok(connection)
     }
 
+    /// A further channel to a server that we started and that listens.
+    pub(super) async fn channel_beside(
+        &self,
+        process: &Process,
+        version: Version,
+        style: Style,
+        limit: Instant,
+    ) -> Result<Connection, ConnectError> {
+        let endpoint = self.target.reach.endpoint().expect("only what listens has room for another");
+        let http = self.http(endpoint, version, style, way_to(process), limit).await?;
+        let channel = Channel::Http(Box::new(http), None);
+        let vigil = Vigil::none(self.world.remarks().to_vec());
+        let mut connection = Connection::new(channel, vigil, Dialect::new(version), &self.target.bounds);
+        connection.roots.clone_from(&self.target.roots);
+        Ok(connection)
+    }
+
     async fn http(
         &self,
         endpoint: &Endpoint,

@@ -9,7 +9,7 @@ mod handshake;
 mod refusal;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use super::error::ConnectError;
 use super::http::Style;
 use super::server::{Remark, Server};
 use super::shortened;
-use crate::target::{Confine, EndpointKind, Era, Protocol, Shown, Target, Version};
+use crate::target::{Command, Confine, EndpointKind, Era, Protocol, Reach, Shown, Target, Version};
 use crate::world::{Standing, World};
 use era::Sign;
 
@@ -95,6 +95,21 @@ impl Connector {
         &self.target
     }
 
+    /// The same server, started by another command; all else stays as it is.
+    pub fn started_by(&self, command: Command) -> Connector {
+        let mut other = self.clone();
+        if let Reach::Command(own) | Reach::Both { command: own, .. } = &mut other.target.reach {
+            *own = command;
+        }
+        other
+    }
+
+    /// Where the server looks for programs.
+    pub fn search_path(&self) -> OsString {
+        let spec = self.target.reach.command().map(|command| self.spec(command));
+        spec.and_then(|spec| spec.env.get(OsStr::new("PATH")).cloned()).unwrap_or_default()
+    }
+
     /// Speaks this version from now on.
     pub fn speak(&mut self, protocol: Protocol) {
         self.target.protocol = protocol;
@@ -123,8 +138,27 @@ impl Connector {
         Ok((connection, server))
     }
 
+    /// Opens a further session with the server behind a connection, where it was started to listen; else the same as
+    /// [`Connector::open`]: another process, or another session with a server that is not ours.
+    pub async fn open_beside(&mut self, first: &Connection) -> Result<(Connection, Server), ConnectError> {
+        let Some((agreed, process)) = self.agreed.clone().zip(first.process()) else {
+            return self.open().await;
+        };
+        if self.target.reach.endpoint().is_none() {
+            return self.open().await;
+        }
+        let (limit, started) = (self.limit_from_now(), Instant::now());
+        let connection = self.channel_beside(process, agreed.version, agreed.style, limit).await?;
+        let (connection, mut server) = match agreed.version.era() {
+            Era::Legacy => self.initialize(connection, agreed.version, started, limit).await?,
+            Era::Modern => self.discover(connection, agreed.version, started, limit).await?,
+        };
+        server.standing = agreed.standing;
+        Ok((connection, server))
+    }
+
     /// Once, before anything is started: what must be had is there, and what must be downloaded is downloaded.
-    async fn prepare(&mut self) -> Result<(), ConnectError> {
+    pub async fn prepare(&mut self) -> Result<(), ConnectError> {
         if self.prepared {
             return Ok(());
         }

@@ -54,6 +54,10 @@ impl Options {
             }
             word if word == "change" => ("correct".to_owned(), Some(change(arguments.next())?)),
             word if word == "injection" => ("correct".to_owned(), Some(injection(arguments.next())?)),
+            // `reach` is a correct server, which is hard to call.
+            word if word == "reach" || word == crate::scenes::TEN_BUGS => {
+                ("correct".to_owned(), Some(Part { flaw: word, fixed: false, rename: None }))
+            }
             word if word == "rule" => ("correct".to_owned(), Some(rule(arguments.next())?)),
             mode if wallfacer_fixtures::modes().iter().any(|known| known.name == mode) => (mode, None),
             mode => return Err(format!("there is no mode `{mode}`")),
@@ -77,6 +81,8 @@ impl Options {
                 ("--rename", Some(part)) => part.rename = Some(seed(arguments.next().as_deref())?),
                 // Read where it is needed.
                 ("--root" | "--script", Some(_)) => drop(arguments.next()),
+                // Read where it matters.
+                ("--read-only", Some(_)) => {}
                 ("--era", _) => options.era = named_era(arguments.next().as_deref())?,
                 ("--http", _) => options.transport = Transport::Http,
                 ("--legacy-sse", _) => (options.transport, options.era) = (Transport::LegacySse, Era::Legacy),

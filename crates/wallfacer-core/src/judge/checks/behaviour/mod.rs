@@ -73,12 +73,9 @@ fn is_asked_for(case: &Case, path: &Path, watched: &Watched) -> bool {
             !value.is_empty() && (value.contains('/') || value == ".") && path.starts_with(tidy(&whole));
         value == name || value.contains(&both) || within
     };
-    case.steps.iter().any(|step| match step {
-        Step::Call { params, .. } | Step::Many { params, .. } => {
-            let given = params.iter().filter(|(key, _)| *key != "name" || params.get("arguments").is_none());
-            given.into_iter().any(|(_, value)| places(value).iter().any(|place| asks(&place.value)))
-        }
-        _ => false,
+    case.steps.iter().filter_map(Step::request).any(|(_, params)| {
+        let given = params.iter().filter(|(key, _)| *key != "name" || params.get("arguments").is_none());
+        given.into_iter().any(|(_, value)| places(value).iter().any(|place| asks(&place.value)))
     })
 }
 

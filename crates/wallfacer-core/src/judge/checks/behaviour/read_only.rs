@@ -1,5 +1,6 @@
 //! A tool that says it only reads must leave every file as it was. What is put into temporary directories does not
-//! count, nor do logs and caches, nor what git writes down for itself when it looks.
+//! count, nor do logs and caches, nor what git writes down for itself when it looks. What a server makes for itself when
+//! it is first used counts only if the same call goes on making things.
 
 use super::{declared, deeds, lasts, named, with_files};
 use crate::findings::{Cause, Kind};
@@ -13,6 +14,11 @@ use crate::target::Severity;
 
 pub struct OnlyReads;
 
+/// Whether the last call is the one before it once more.
+fn again(case: &Case) -> bool {
+    matches!(&case.steps[..], [.., one, other] if one == other)
+}
+
 impl Check for OnlyReads {
     fn name(&self) -> &'static str {
         "only-reads"
@@ -24,8 +30,12 @@ impl Check for OnlyReads {
         };
         let Some((watched, deeds)) = deeds(case, recording, context) else { return Verdict::Holds };
         let (mut written, mut gone): (Vec<&Touch>, Vec<&Touch>) = (Vec::new(), Vec::new());
-        for (_, effects) in &deeds {
-            written.extend(effects.writes.iter().filter(|touch| lasts(touch, effects)));
+        let last = deeds.len().saturating_sub(1);
+        for (place, (_, effects)) in deeds.iter().enumerate() {
+            let is_again = place == last && again(case);
+            let counts =
+                |touch: &&Touch| lasts(touch, effects) && (is_again || !effects.creates.contains(*touch));
+            written.extend(effects.writes.iter().filter(counts));
             gone.extend(effects.deletes.iter().filter(|touch| lasts(touch, effects)));
         }
         let done = match (written.is_empty(), gone.is_empty()) {

@@ -45,7 +45,8 @@ impl Check for LeavesSecretsAlone {
             all_named(watched, touched.iter().map(|touch| touch.path.as_path()))
         );
         let cause = Cause::rule(self.name(), None);
-        let charge = Charge::new(self.name(), Kind::UndeclaredBehaviour, cause, message);
+        let mut charge = Charge::new(self.name(), Kind::UndeclaredBehaviour, cause, message);
+        charge.way.clone_from(&charge.message);
         Verdict::Broken(Box::new(with_files(charge, touched)))
     }
 }

@@ -13,6 +13,7 @@ use crate::judge::secrets::{Given, Owner};
 use crate::judge::upstream::{belongs, registered, services};
 use crate::plan::{Case, Subject};
 use crate::run::Recording;
+use crate::target::Severity;
 
 /// What a check of this name says of a secret that went to somebody whom it is not for.
 pub(super) fn sent(
@@ -39,7 +40,9 @@ pub(super) fn sent(
     };
     let message = format!("{what} was sent to `{host}`, which it is not for");
     let cause = Cause::rule(check, Some("a variable in outgoing bytes"));
-    let charge = Charge::new(check, Kind::SecretLeak, cause, message);
+    let mut charge = Charge::new(check, Kind::SecretLeak, cause, message);
+    // What has left the machine is gone for good.
+    charge.severity = Some(Severity::Critical);
     Some(charge.with(VARIABLE, variable.to_owned()).with("host", host))
 }
 

@@ -2,6 +2,7 @@
 //! was said.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,9 +13,9 @@ use super::notebook::Seen;
 use super::{Notebook, Probe};
 use crate::catalogue::Catalogue;
 use crate::event::{Event, Listener};
-use crate::judge::{Context, Watched, left_running, observations, weigh};
+use crate::judge::{Charge, Context, Watched, left_running, observations, weigh};
 use crate::observe::{Answer, Behaviour, Effects, Observation, Place, Whose, observe};
-use crate::plan::{Case, Intent, Mode, Options, Planner, Step, Subject, footholds, offer_cases};
+use crate::plan::{Case, Footholds, Intent, Mode, Options, Planner, Step, Subject, offer_cases};
 use crate::run::{Recording, Taken};
 use crate::session::agenda::Selection;
 use crate::session::lab::{
@@ -36,6 +37,11 @@ const AFTERWARDS_MS: u64 = 300;
 const MAX_BEFORE: usize = 64;
 /// Deaths and silences of one tool after which it is left alone: fuzzing is for those.
 const MAX_TROUBLE: usize = 3;
+/// Tools that must write one file for it to be the server's own bookkeeping.
+const EVERY_TOOL: usize = 3;
+/// The checks that are about files which a call leaves, and the label of their evidence.
+const BOOKKEEPING: [&str; 2] = ["only-reads", "changes-once"];
+const FILES: &str = "files";
 /// Calls of one job; between two jobs others have their turn.
 const CALLS_OF_A_JOB: usize = 16;
 
@@ -83,6 +89,8 @@ pub struct Behave<'a> {
     under_way: BTreeMap<u64, usize>,
     back: Vec<Tried>,
     twice: BTreeSet<Subject>,
+    /// What is held against tools for files that they write, until it is known whether all tools do.
+    deferred: Vec<(Case, Charge)>,
     /// The latest steps that the server at hand has taken.
     before: Vec<Step>,
     stage: Stage,
@@ -125,7 +133,9 @@ impl<'a> Behave<'a> {
         for (what, why) in refused {
             notebook.leave_out(&what, &format!("its input schema cannot be used: {why}"));
         }
-        planner.know(footholds(&selection.tools, connector.world().scopes()));
+        let world = connector.world();
+        let footholds = Footholds::new(&selection.tools, world.scopes(), world.workspace().is_some());
+        footholds.into_iter().for_each(|footholds| planner.stand_on(footholds));
         let empty = Arc::new(Context::new(catalogue, server.protocol));
         let places = context.watched.as_ref().map(|watched| watched.places.clone()).unwrap_or_default();
         Behave {
@@ -144,6 +154,7 @@ impl<'a> Behave<'a> {
             under_way: BTreeMap::new(),
             back: Vec::new(),
             twice: BTreeSet::new(),
+            deferred: Vec::new(),
             before: Vec::new(),
             stage: Stage::Start,
             next: 0,
@@ -228,13 +239,23 @@ impl<'a> Behave<'a> {
             if case.single_call().is_some()
                 && case.subject.tool().is_some()
                 && teach(&mut self.planner, case, &answer, &tried.recording)
-                && self.is_idempotent(case)
+                && (self.is_idempotent(case) || self.makes_though_it_reads(case, &tried.recording))
                 && self.twice.insert(case.subject.clone())
             {
-                let steps = [case.steps.clone(), case.steps.clone()].concat();
-                self.waiting.push_back(Case { steps, ..case.clone() });
+                self.waiting.push_back(twice(case));
             }
         }
+    }
+
+    /// Whether a tool that says it only reads has made something: on its first use, or each time?
+    fn makes_though_it_reads(&self, case: &Case, recording: &Recording) -> bool {
+        let facts = case.subject.tool().and_then(|tool| self.seen.context.tools.get(tool));
+        let reads = facts.is_some_and(|facts| facts.declared.read_only.is_some());
+        let made = |taken: &Taken| {
+            let effects = self.watched().and_then(|watched| watched.effects(taken, Whose::Call));
+            effects.is_some_and(|effects| !effects.creates.is_empty())
+        };
+        reads && recording.steps.iter().any(made)
     }
 
     fn is_idempotent(&self, case: &Case) -> bool {
@@ -249,6 +270,9 @@ impl<'a> Behave<'a> {
             return;
         }
         let Tried { case, recording, seen, judgement, .. } = &tried;
+        if let Some(answer) = tried.answer() {
+            notebook.hear(case, answer, recording);
+        }
         let is_last_look = case.subject == Subject::Server;
         let name = if is_last_look { "afterwards" } else { case.subject.name().unwrap_or("the server") };
         self.tell(name, recording);
@@ -261,7 +285,10 @@ impl<'a> Behave<'a> {
         let before = if late { self.before.clone() } else { Vec::new() };
         let place = self.seen.clone();
         for charge in judgement.charges.clone() {
-            notebook.suspect(&place, case, charge, before.clone());
+            match BOOKKEEPING.contains(&charge.check) && !is_last_look {
+                true => self.deferred.push((twice(case), charge)),
+                false => notebook.suspect(&place, case, charge, before.clone()),
+            }
         }
         if !own_server {
             self.before.extend(case.steps.iter().cloned());
@@ -318,6 +345,36 @@ impl<'a> Behave<'a> {
     fn tell(&mut self, name: &str, recording: &Recording) {
         let traced = recording.steps.iter().filter_map(|taken| taken.traced.as_ref());
         traced.for_each(|traced| (self.keep)(name, traced));
+    }
+
+    /// A file that is written whatever tool is called is how the server keeps its own books: that is worth a note. The rest
+    /// is held against the tools that write it.
+    fn settle_deferred(&mut self, notebook: &mut Notebook) {
+        let mut writers: BTreeMap<&Path, BTreeSet<&Subject>> = BTreeMap::new();
+        for (subject, done) in &self.behaviour.done {
+            let kept = done.effects.writes.iter().filter(|touch| is_of_its_own(touch.place));
+            for touch in kept {
+                writers.entry(&touch.path).or_default().insert(subject);
+            }
+        }
+        let books: BTreeSet<&Path> =
+            writers.into_iter().filter(|(_, by)| by.len() >= EVERY_TOOL).map(|(path, _)| path).collect();
+        let (mut notes, mut held) = (BTreeSet::new(), Vec::new());
+        for (case, charge) in std::mem::take(&mut self.deferred) {
+            let files = charge.evidence.iter().find(|proof| proof.label == FILES).map(|proof| &proof.text);
+            let mut files = files.into_iter().flat_map(|text| text.lines()).map(Path::new).peekable();
+            if files.peek().is_some() && files.clone().all(|file| books.contains(file)) {
+                notes.extend(files.map(|file| {
+                    let shown = self.behaviour.places.shown(file);
+                    format!("it writes `{shown}` whatever tool is called, those that only read among them")
+                }));
+            } else {
+                held.push((case, charge));
+            }
+        }
+        notes.into_iter().for_each(|text| notebook.note(None, text));
+        let seen = self.seen.clone();
+        held.into_iter().for_each(|(case, charge)| notebook.suspect(&seen, &case, charge, Vec::new()));
     }
 
     /// What is worth knowing, in words.
@@ -427,6 +484,9 @@ impl Probe for Behave<'_> {
             Done::Parted(farewell) => self.part(farewell.map(|farewell| *farewell)),
             _ => {}
         }
+        if self.under_way.is_empty() && self.waiting.is_empty() && self.patient.is_empty() {
+            self.settle_deferred(notebook);
+        }
         if self.is_done() {
             let suspected = notebook.prover.in_words();
             listener.hear(&Event::RoundDone {
@@ -454,8 +514,22 @@ impl Probe for Behave<'_> {
         if let Some(why) = why.filter(|_| !self.is_done()) {
             notebook.leave_out("some calls that were to be watched", why);
         }
+        self.settle_deferred(notebook);
         self.observe(notebook);
     }
+}
+
+/// The same call two times. On a fresh server the first may make what is only changed later, so that one call says too little.
+fn twice(case: &Case) -> Case {
+    match case.single_call() {
+        Some(_) => Case { steps: [case.steps.clone(), case.steps.clone()].concat(), ..case.clone() },
+        None => case.clone(),
+    }
+}
+
+/// Where a server may keep what is its own: not among secrets, and not with the system.
+fn is_of_its_own(place: Place) -> bool {
+    !matches!(place, Place::Canary | Place::Sensitive | Place::System)
 }
 
 /// Of what is read at the start only secrets and files of the user's home are worth telling; the rest is the program.

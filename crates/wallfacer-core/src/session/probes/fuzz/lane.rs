@@ -25,6 +25,8 @@ pub struct Lane {
     /// Cases that were not answered; they are tried again where the subject turns out to be only slow.
     pub left: Vec<Case>,
     given_up: usize,
+    /// Whether its calls do together what none of them does alone, so that one is made at a time.
+    pub one_at_a_time: bool,
     /// Whether the calls that show whether anything grows are still to be made.
     pub grows: bool,
     is_over: bool,
@@ -42,6 +44,7 @@ impl Lane {
             looks: false,
             left: Vec::new(),
             given_up: 0,
+            one_at_a_time: false,
             grows: false,
             is_over: false,
         }

@@ -15,7 +15,10 @@ use crate::learn::Answers;
 use crate::observe::Answer;
 use crate::plan::{Case, Input, Options, Planner, Step, Subject, Teaching};
 use crate::session::agenda::Selection;
-use crate::session::lab::{Asked, Done, Job, Judged, Pace, Part, Together, Tried, Work, World, start_case};
+use crate::session::lab::{
+    Asked, Done, Entangled, Job, Judged, Pace, Part, Spoiled, Together, Tried, Work, World, silent_together,
+    start_case,
+};
 use crate::session::options::{Feedback, FuzzOptions};
 use crate::session::prove::{Interest, Outcome};
 use crate::summary::NotTested;
@@ -33,6 +36,10 @@ const FEW_CALLS: u64 = 10;
 const LOW_SUCCESS: f64 = 0.1;
 /// In a round of this size a server that has taken its part well goes on to the next.
 const LONG_ROUND: usize = 1_600;
+/// Refusals of one tool that are told apart, and the part of one that is told.
+const MAX_REFUSALS: usize = 32;
+const MAX_WORDS_SAID: usize = 40;
+const MAX_SAID: usize = 160;
 /// Steps before a case that are tried again with it.
 const MAX_BEFORE: usize = 800;
 
@@ -51,6 +58,10 @@ pub struct Fuzz {
     slow: BTreeSet<Subject>,
     /// What tools lack in our world, in words.
     lacking: BTreeMap<String, String>,
+    /// What valid calls of each tool were refused with, and how often.
+    refusals: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Tools of which a valid call did what it was asked to.
+    reached: BTreeSet<String>,
     /// What the answers of each tool have in common, where that is wanted.
     answers: Option<BTreeMap<String, Answers>>,
     wants_growth: bool,
@@ -75,6 +86,8 @@ impl Fuzz {
             good: BTreeMap::new(),
             slow: BTreeSet::new(),
             lacking: BTreeMap::new(),
+            refusals: BTreeMap::new(),
+            reached: BTreeSet::new(),
             answers: None,
             wants_growth: options.iterations >= GROWTH_ITERATIONS,
             tells_success: true,
@@ -162,7 +175,7 @@ impl Fuzz {
     }
 
     fn job(&mut self, lane: usize, next: Next) -> Job {
-        let Lane { round, pace, .. } = &self.lanes[lane];
+        let Lane { round, pace, one_at_a_time, .. } = &self.lanes[lane];
         let round = round.as_ref().expect("it was just asked what is next in it");
         let work = match next {
             Next::Alone(index) => {
@@ -176,9 +189,10 @@ impl Fuzz {
                 let twins = twins.filter_map(|(place, index)| Some((place, round.twins.get(index)?.clone())));
                 Work::Together(Together {
                     cases: places.iter().map(|index| round.cases[*index].clone()).collect(),
-                    in_flight: if *pace == Pace::Wary { 1 } else { self.in_flight },
+                    in_flight: if *pace == Pace::Wary || *one_at_a_time { 1 } else { self.in_flight },
                     pace: *pace,
                     twins: twins.collect(),
+                    good: Arc::new(self.good.clone()),
                     learns: self.answers.is_some(),
                     tells_kinds: self.tells_kinds,
                     goes_on: round.cases.len() >= LONG_ROUND,
@@ -192,15 +206,35 @@ impl Fuzz {
     /// Takes in the answers of a part, as far as they make anything suspicious; the rest is learned when the round is over.
     fn take_part(&mut self, lane: usize, number: u64, part: Part, notebook: &mut Notebook) {
         let seen = self.seen.clone();
-        let Some(round) = &mut self.lanes[lane].round else { return };
+        let Lane { round, one_at_a_time, .. } = &mut self.lanes[lane];
+        let Some(round) = round else { return };
         for (places, mut part) in round.take_part(number, part) {
             round.keep(&places, &mut part);
+            *one_at_a_time |= !part.entangled.is_empty() || !part.spoiled.is_empty();
+            for Entangled { case, charges, first } in std::mem::take(&mut part.entangled) {
+                for charge in charges {
+                    notebook.suspect(&seen, &case, charge, before(&round.cases, &places, first));
+                }
+            }
+            for Spoiled { case, charge } in std::mem::take(&mut part.spoiled) {
+                notebook.suspect(&seen, &case, charge, Vec::new());
+            }
             for (place, mut judged) in part.judged {
                 let index = places[place];
                 let case = judged.case.clone().unwrap_or_else(|| round.cases[index].clone());
+                if let Some(tool) = case.subject.tool() {
+                    notebook.reach(tool, case.intent.is_valid() == Some(true), &judged.answer);
+                }
                 for charge in std::mem::take(&mut judged.charges) {
-                    let fatal = charge.kind.is_fatal();
-                    let before = if fatal { before(&round.cases, &places, place) } else { Vec::new() };
+                    let before = match &charge.kind {
+                        kind if kind.is_fatal() => before(&round.cases, &places, place),
+                        // The server may have been called before this part of the round.
+                        kind if kind.may_need_state() => {
+                            let stored = self.good.values().flat_map(|good| good.steps.clone());
+                            stored.chain(before(&round.cases, &places, place)).collect()
+                        }
+                        _ => Vec::new(),
+                    };
                     notebook.suspect(&seen, &case, charge, before);
                 }
                 for (twin, judgement) in &mut judged.twins {
@@ -225,11 +259,16 @@ impl Fuzz {
         }
         let judged = self.judge_alone(lane, index, tried, notebook);
         let Some(round) = &mut self.lanes[lane].round else { return };
-        if !company.is_empty() && !tried.is_fatal() {
-            let together = company.into_iter().chain([index]);
-            tell_unexplained(&round.cases, together, "fell silent", notebook);
-        }
         round.judged.insert(index, judged);
+        if !company.is_empty() && !tried.is_fatal() {
+            let together: BTreeSet<usize> = company.into_iter().chain([index]).collect();
+            let cases = together.into_iter().map(|index| &round.cases[index]);
+            let (case, charges) = silent_together(cases, tried.case.seed, &self.seen.context);
+            self.lanes[lane].one_at_a_time = true;
+            for charge in charges {
+                notebook.suspect(&self.seen, &case, charge, Vec::new());
+            }
+        }
     }
 
     fn judge_alone(&mut self, lane: usize, index: usize, tried: &Tried, notebook: &mut Notebook) -> Judged {
@@ -302,10 +341,6 @@ impl Fuzz {
         for (index, judged) in std::mem::take(&mut round.judged) {
             self.take_case(lane, &round.cases[index], judged, notebook);
         }
-        for unexplained in std::mem::take(&mut round.unexplained) {
-            let what = if unexplained.closed.is_some() { "ended" } else { "fell silent" };
-            tell_unexplained(&round.cases, unexplained.suspects.into_iter(), what, notebook);
-        }
         notebook.out_of_time |= !round.undone.is_empty();
         for (subject, left) in std::mem::take(&mut round.given_up) {
             self.lanes[lane].give_up(&subject);
@@ -350,6 +385,9 @@ impl Fuzz {
             _ => &[],
         };
         notebook.prover.hear(case, lessons);
+        if let Some(tool) = case.subject.tool().filter(|_| valid) {
+            self.note_answer(tool, completed, &judged.teaching);
+        }
         if let (Some(answers), Some(sight), Some(tool)) =
             (&mut self.answers, judged.sight, case.subject.tool())
         {
@@ -373,6 +411,28 @@ impl Fuzz {
         for (twin, judgement) in judged.twins {
             self.note_ruling(&twin, judgement.unknown);
         }
+    }
+
+    /// Remembers what a valid call was answered.
+    fn note_answer(&mut self, tool: &str, completed: bool, teaching: &Teaching) {
+        match teaching {
+            Teaching::Refusal(text) => {
+                let refusals = self.refusals.entry(tool.to_owned()).or_default();
+                let text = in_a_line(text);
+                if !text.is_empty() && (refusals.len() < MAX_REFUSALS || refusals.contains_key(&text)) {
+                    *refusals.entry(text).or_default() += 1;
+                }
+            }
+            _ if completed => drop(self.reached.insert(tool.to_owned())),
+            _ => {}
+        }
+    }
+
+    /// What a tool was refused with most often, in the server's own words.
+    fn own_words(&self, tool: &str) -> String {
+        let refusals = self.refusals.get(tool).into_iter().flatten();
+        let most = refusals.max_by_key(|(text, count)| (**count, std::cmp::Reverse(text.len())));
+        most.map(|(text, _)| format!(" (the server says: \"{text}\")")).unwrap_or_default()
     }
 
     /// What a rule says of a case: nothing, for this reason, or something.
@@ -424,11 +484,15 @@ impl Fuzz {
                     notebook.leave_out(&tool.name, &self.lacking[&tool.name]);
                     continue;
                 }
-                0 if valid > 0 => "none of its valid calls succeeded".to_owned(),
+                0 if valid > 0 => format!("none of its valid calls succeeded{}", self.own_words(&tool.name)),
+                _ if !self.reached.contains(&tool.name) && self.refusals.contains_key(&tool.name) => {
+                    let said = self.own_words(&tool.name);
+                    format!("all answers to its valid calls tell of a failure, though not as an error{said}")
+                }
                 _ if low => format!("only {good} of its {valid} valid calls succeeded"),
                 _ => continue,
             };
-            let why = format!("{why}, so its input checks were tested more than the tool");
+            let why = format!("{why}, so little is known of what it does when it works");
             notebook.leave_out(&tool.name, &why);
         }
     }
@@ -529,6 +593,16 @@ impl Probe for Fuzz {
     }
 }
 
+/// The beginning of a text, in one line.
+fn in_a_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().take(MAX_WORDS_SAID).collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(MAX_SAID) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
 /// What came before a case on the same server.
 fn before(cases: &[Case], places: &[usize], place: usize) -> Vec<Step> {
     let earlier = &places[place.saturating_sub(MAX_BEFORE)..place];
@@ -538,24 +612,6 @@ fn before(cases: &[Case], places: &[usize], place: usize) -> Vec<Step> {
 /// Stored cases and frames are no part of the plan, which knows nothing of them.
 fn is_of_plan(case: &Case) -> bool {
     case.intent.is_valid().is_some() && case.subject.tool().is_some()
-}
-
-fn tell_unexplained(
-    cases: &[Case],
-    suspects: impl Iterator<Item = usize>,
-    what: &str,
-    notebook: &mut Notebook,
-) {
-    let names: BTreeSet<&str> = suspects.filter_map(|index| cases[index].subject.name()).collect();
-    let names: Vec<&str> = names.into_iter().collect();
-    let text = match names.is_empty() {
-        true => format!("the server once {what}, and no single request makes it do so again"),
-        false => format!(
-            "the server once {what} with calls of {} in flight, and none of them alone makes it do so again",
-            names.join(", ")
-        ),
-    };
-    notebook.note(None, text);
 }
 
 /// The plan for the tools that are chosen; those whose schema cannot be used are told.

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::plan::{Case, Step, Subject};
-use crate::run::Unexplained;
 use crate::session::lab::{Aside, Judged, Part, shard_size};
 
 /// How often what was left out is made up for; a server that sticks each time would keep us for ever.
@@ -28,7 +27,6 @@ pub struct Round {
     parked: BTreeSet<usize>,
     pub given_up: BTreeMap<Subject, Vec<usize>>,
     pub undone: Vec<usize>,
-    pub unexplained: Vec<Unexplained>,
     pub deadly: BTreeSet<Subject>,
     /// Subjects that are not answered at once even alone, each with the place of the call that was not.
     pub apart: BTreeMap<Subject, usize>,
@@ -46,7 +44,7 @@ pub enum Next {
 
 impl Round {
     pub fn new(phase: String, cases: Vec<Case>) -> Round {
-        let (cases, twins) = paired(cases);
+        let (cases, twins) = paired(by_turns(cases));
         let places: Vec<usize> = (0..cases.len()).collect();
         // What makes one call many times is a part by itself.
         let many = cases.iter().all(|case| matches!(case.steps[..], [Step::Many { .. }]));
@@ -65,7 +63,6 @@ impl Round {
             parked: BTreeSet::new(),
             given_up: BTreeMap::new(),
             undone: Vec::new(),
-            unexplained: Vec::new(),
             deadly: BTreeSet::new(),
             apart: BTreeMap::new(),
             silent: BTreeSet::new(),
@@ -111,14 +108,10 @@ impl Round {
             self.given_up.entry(subject).or_default().extend(left.into_iter().map(whole));
         }
         self.undone.extend(std::mem::take(&mut part.undone).into_iter().map(whole));
-        for mut unexplained in std::mem::take(&mut part.unexplained) {
-            unexplained.suspects.iter_mut().for_each(|index| *index = whole(*index));
-            self.unexplained.push(unexplained);
-        }
         self.deadly.append(&mut part.deadly);
     }
 
-    /// A call that was made alone is back: its place, and the calls that were beside it when nothing was answered.
+    /// A call that was made alone is back: its place, and the calls that were in flight beside it.
     pub fn take_alone(&mut self, number: u64) -> Option<(usize, Vec<usize>)> {
         let index = self.under_way.remove(&number)?.pop()?;
         let aside = self.asides.iter().find(|aside| aside.index == index);
@@ -201,6 +194,21 @@ impl Round {
         let left = left.filter(|index| self.cases[**index].subject == *subject);
         left.map(|index| self.cases[*index].clone()).collect()
     }
+}
+
+/// The first case of each subject, then the second of each, and so on: where the time is short, no tool is left out. What needs
+/// calls before it comes last, as it is, for those would be made again at each change.
+fn by_turns(cases: Vec<Case>) -> Vec<Case> {
+    let mut made: BTreeMap<Subject, usize> = BTreeMap::new();
+    let turn = |case: Case| {
+        let number = made.entry(case.subject.clone()).or_default();
+        *number += 1;
+        let prepared = !case.prelude.is_empty() || case.claim.is_some();
+        (if prepared { usize::MAX } else { *number }, case)
+    };
+    let mut turns: Vec<(usize, Case)> = cases.into_iter().map(turn).collect();
+    turns.sort_by_key(|(number, _)| *number);
+    turns.into_iter().map(|(_, case)| case).collect()
 }
 
 /// Cases that differ only in the rule that they are tried for, as one case with its twins: each call is made once.

@@ -1,17 +1,33 @@
 //! Learns what leads into each tool: valid calls, and what they did.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use wallfacer_text::lexicon::{Action, does};
 
 use crate::catalogue::Tool;
 use crate::observe::{Answer, observe};
-use crate::plan::{Case, Ground, Known, Lesson, Mode, Options, Phase, Planner, Purpose, Step, demanded};
+use crate::plan::{
+    Case, Ground, Intent, Job, Known, Lesson, Mode, Options, Phase, Planner, Purpose, Step, demanded,
+    function, places,
+};
 use crate::run::Recording;
 use crate::session::lab::{Tried, refusal, teach};
-use wallfacer_process::trace::Kind as Deed;
+use crate::world::confining_directories;
+use wallfacer_process::trace::{Event, Kind as Deed};
 
 /// Valid calls of each tool.
 const CALLS: usize = 16;
+/// Those that every tool gets first; the others are for tools, or functions of a tool, that took none of these.
+const FIRST_CALLS: usize = 2;
+/// Those that a tool gets at most: what they would teach is not worth the time of the others.
+const MOST_CALLS: usize = 9;
+/// Rounds of valid calls.
+const MAX_ROUNDS: usize = 6;
+/// The part of an answer that is looked at for a failure.
+const MAX_READ: usize = 160;
 /// The longest argument: a call as it is meant needs no more.
 const MAX_BYTES: usize = 1_000;
 
@@ -22,6 +38,8 @@ struct Taught {
     changes: Vec<PathBuf>,
     uses_network: bool,
     runs_programs: bool,
+    /// How far the call led: what it did, and nothing where its answer speaks of a failure.
+    led: usize,
 }
 
 /// Valid calls of each tool, so that it is known what leads into it and what it does anyway.
@@ -32,6 +50,14 @@ pub struct Learning {
     back: Vec<Tried>,
     /// The calls of this round, in their order.
     order: Vec<Case>,
+    /// Calls that are made only where none before them succeeded.
+    held_back: Vec<Case>,
+    rounds: usize,
+    tools: BTreeMap<String, Tool>,
+    /// A directory that is there.
+    inside: Option<PathBuf>,
+    /// Directories that the server says it keeps to.
+    pub confining: BTreeSet<PathBuf>,
 }
 
 impl Learning {
@@ -39,24 +65,75 @@ impl Learning {
         let plan = Options { seed, mode: Mode::Conform, iterations: CALLS, max_bytes: MAX_BYTES };
         let (mut planner, _) = Planner::new(tools, plan);
         planner.know(places_that_are_there(tools, ground));
-        Learning { planner, known: BTreeMap::new(), back: Vec::new(), order: Vec::new() }
+        let tools = tools.iter().map(|tool| (tool.name.clone(), tool.clone())).collect();
+        Learning {
+            planner,
+            known: BTreeMap::new(),
+            back: Vec::new(),
+            order: Vec::new(),
+            held_back: Vec::new(),
+            rounds: 0,
+            tools,
+            inside: ground.inside.as_ref().map(|(directory, _)| directory.clone()),
+            confining: BTreeSet::new(),
+        }
     }
 
-    /// The calls of the next round; none where enough is known.
+    /// The calls of the next round; none where enough is known. What was learned is tried before more of the same.
     pub fn next_round(&mut self) -> Option<Vec<Case>> {
         self.learn();
-        let round = self.planner.next_round().filter(|round| round.phase == Phase::Examples);
-        let Some(round) = round else {
-            set_preludes(&mut self.known, &self.planner);
-            note_others(&mut self.known);
-            return None;
-        };
-        self.order = in_turn(round.cases);
-        for case in &self.order {
-            let (Some(tool), Some(arguments)) = (case.subject.tool(), case.arguments()) else { continue };
-            self.known.entry(tool.to_owned()).or_default().valid.push(arguments.clone());
+        while self.rounds < MAX_ROUNDS {
+            self.rounds += 1;
+            let Some(round) = self.planner.next_round().filter(|round| round.phase == Phase::Examples) else {
+                self.rounds = MAX_ROUNDS;
+                break;
+            };
+            for case in &round.cases {
+                let (Some(tool), Some(arguments)) = (case.subject.tool(), case.arguments()) else { continue };
+                self.known.entry(tool.to_owned()).or_default().valid.push(arguments.clone());
+            }
+            let (first, later) = in_turn(round.cases);
+            self.held_back.extend(later);
+            self.order = first.into_iter().filter(|case| self.is_worth(case)).collect();
+            if !self.order.is_empty() {
+                return Some(self.order.clone());
+            }
         }
-        Some(self.order.clone())
+        let held_back = std::mem::take(&mut self.held_back);
+        self.order = held_back.into_iter().filter(|case| self.is_worth(case)).collect();
+        if !self.order.is_empty() {
+            return Some(self.order.clone());
+        }
+        set_preludes(&mut self.known, &self.planner);
+        self.choose_place();
+        note_others(&mut self.known);
+        None
+    }
+
+    /// Where a tool says in which directory the others are to work, and nobody said that it must come first, it does so all
+    /// the same: that the others succeeded may be owed to it.
+    fn choose_place(&mut self) {
+        let is_known = self.known.values().any(|known| !known.prelude.is_empty());
+        let names_it = |arguments: &&serde_json::Value| {
+            let inside = self.inside.as_ref().map(|inside| inside.to_string_lossy());
+            inside.is_some_and(|inside| places(arguments).iter().any(|place| place.value == inside))
+        };
+        let chooser = self.tools.values().filter(|tool| Job::of(tool).chooses_place).find_map(|tool| {
+            let good = &self.known.get(&tool.name)?.good;
+            Some((tool.name.clone(), good.iter().find(names_it)?.clone()))
+        });
+        let Some((chooser, arguments)) = chooser.filter(|_| !is_known) else { return };
+        let prelude = Case::tool(&chooser, arguments, Intent::Valid, 0).steps;
+        let others = self.known.iter_mut().filter(|(tool, _)| **tool != chooser);
+        others.for_each(|(_, known)| known.prelude.clone_from(&prelude));
+    }
+
+    /// Whether nothing of the sort has succeeded yet.
+    fn is_worth(&self, case: &Case) -> bool {
+        let (Some(name), Some(arguments)) = (case.subject.tool(), case.arguments()) else { return true };
+        let (Some(tool), Some(known)) = (self.tools.get(name), self.known.get(name)) else { return true };
+        let wanted = function(tool, arguments);
+        !known.good.iter().any(|good| function(tool, good) == wanted)
     }
 
     pub fn take(&mut self, tried: Tried) {
@@ -70,14 +147,25 @@ impl Learning {
         back.sort_by_key(place);
         for tried in back {
             let Some(taught) = read(&tried.recording) else { continue };
+            self.confining.extend(confining(&tried.case, &tried.recording, &taught.answer));
             let succeeded = teach(&mut self.planner, &tried.case, &taught.answer, &tried.recording);
             note(&mut self.known, &tried.case, taught, succeeded);
         }
     }
 }
 
-/// The first call of each tool, then the second of each: where time is short, something is known of all.
-fn in_turn(cases: Vec<Case>) -> Vec<Case> {
+/// The directories that the last answer of a case says the server keeps to.
+pub fn confining(case: &Case, recording: &Recording, answer: &Answer) -> BTreeSet<PathBuf> {
+    let Some(taken) = recording.steps.last() else { return BTreeSet::new() };
+    let sent = serde_json::to_string(&case.steps).unwrap_or_default();
+    confining_directories(&refusal(taken), &sent, *answer != Answer::Completed)
+}
+
+/// The first call of each tool, then the second of each: where time is short, something is known of all. And those that
+/// come later.
+fn in_turn(mut cases: Vec<Case>) -> (Vec<Case>, Vec<Case>) {
+    // A call behind the one that must come first teaches more than another guess without it.
+    cases.sort_by_key(|case| case.prelude.is_empty());
     let mut counts: BTreeMap<crate::plan::Subject, usize> = BTreeMap::new();
     let mut counted: Vec<(usize, Case)> = Vec::new();
     for case in cases {
@@ -85,8 +173,14 @@ fn in_turn(cases: Vec<Case>) -> Vec<Case> {
         *count += 1;
         counted.push((*count, case));
     }
-    counted.sort_by_key(|(count, _)| *count);
-    counted.into_iter().map(|(_, case)| case).collect()
+    // Those that get the server ready come after those that may wait for it: only a refusal tells that they do.
+    let prepares =
+        |case: &Case| case.subject.tool().is_some_and(|tool| does(tool, Action::Prepares).is_some());
+    counted.sort_by_key(|(count, case)| (*count, prepares(case)));
+    counted.retain(|(count, _)| *count <= MOST_CALLS);
+    let (first, later): (Vec<_>, Vec<_>) = counted.into_iter().partition(|(count, _)| *count <= FIRST_CALLS);
+    let cases = |counted: Vec<(usize, Case)>| counted.into_iter().map(|(_, case)| case).collect();
+    (cases(first), cases(later))
 }
 
 fn read(recording: &Recording) -> Option<Taught> {
@@ -94,7 +188,14 @@ fn read(recording: &Recording) -> Option<Taught> {
     let traced = || recording.steps.iter().filter_map(|taken| taken.traced.as_ref());
     let mut events = traced().flat_map(|traced| &traced.events);
     let refused = recording.steps.last().filter(|_| answer != Answer::Completed).map(refusal);
+    let fails = recording.steps.last().is_some_and(|taken| speaks_of_failure(&refusal(taken)));
+    let does = |event: &&Event| {
+        let acts = matches!(event.kind, Deed::Execute(_) | Deed::Open { .. } | Deed::Connect { .. });
+        acts && event.call.is_some() && event.outcome.succeeded()
+    };
+    let led = traced().flat_map(|traced| &traced.events).filter(does).count();
     Some(Taught {
+        led: if fails { 0 } else { 1 + led },
         demanded: refused.map(|refused| demanded(&refused)).unwrap_or_default(),
         changes: traced().flat_map(|traced| &traced.changes).map(|change| change.path.clone()).collect(),
         uses_network: traced().any(|traced| !traced.flows.is_empty()),
@@ -107,12 +208,25 @@ fn note(known: &mut BTreeMap<String, Known>, case: &Case, taught: Taught, succee
     let (Some(tool), Some(arguments)) = (case.subject.tool(), case.arguments()) else { return };
     let known = known.entry(tool.to_owned()).or_default();
     if succeeded {
-        known.good.push(arguments.clone());
+        // What led furthest comes first: some say in words alone that a call failed.
+        let place = known.led.iter().position(|led| *led < taught.led).unwrap_or(known.led.len());
+        known.led.insert(place, taught.led);
+        known.good.insert(place, arguments.clone());
     }
     known.demanded.extend(taught.demanded);
     known.changes.extend(taught.changes);
     known.uses_network |= taught.uses_network;
     known.runs_programs |= taught.runs_programs;
+}
+
+/// Whether the beginning of an answer says that something went wrong.
+fn speaks_of_failure(text: &str) -> bool {
+    static FAILS: LazyLock<Regex> = LazyLock::new(|| {
+        let words = r"error|exception|failed|failure|cannot|could not|invalid|not found|does not exist|no such|unable";
+        Regex::new(&format!(r"(?i)\b(?:{words})\b")).expect("a constant")
+    });
+    let start: String = text.chars().take(MAX_READ).collect();
+    FAILS.is_match(&start)
 }
 
 /// What the tools of a server say of those that took no call.

@@ -14,8 +14,11 @@ use super::{Notebook, Probe};
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
 use crate::judge::{Context, proof};
-use crate::plan::{Aim, Case, Ground, Met, Ranked, injection_cases};
-use crate::run::Recording;
+use crate::plan::{
+    Aim, Case, Ground, Met, Rank, Ranked, guesses, injection_cases, offer_injections, taken_away,
+    unrestricted, vary,
+};
+use crate::run::{Recording, Taken};
 use crate::session::agenda::Selection;
 use crate::session::lab::{Done, Job, Lab, Tried, Work, World};
 use crate::session::prove::{Interest, Outcome};
@@ -24,7 +27,11 @@ use crate::wire::Connector;
 use crate::world::Standing;
 
 /// Calls of one job; between two jobs others have their turn.
-const CALLS_OF_A_JOB: usize = 24;
+const CALLS_OF_A_JOB: usize = 16;
+/// Waves of payloads that one job takes: all tools have had the likeliest before any has the rest.
+const WAVES_OF_A_JOB: usize = 1;
+/// Calls of one job of a tool that takes its time.
+const CALLS_OF_A_SLOW_JOB: usize = 3;
 /// Tools for which injections are planned at once: the likeliest of all of them come first.
 const TOOLS_AT_ONCE: usize = 100;
 /// Tools that are tried at the same time.
@@ -49,17 +56,27 @@ pub struct Inject {
     learning: Learning,
     stage: Stage,
     /// What is left to try, the likeliest first, whichever tool it belongs to.
-    waiting: VecDeque<Case>,
+    waiting: VecDeque<Ranked>,
+    /// Tools that do not answer at once: their calls have all of their time.
+    slow: BTreeSet<String>,
+    /// Whether it is to be seen what the server lists without the settings that take tools away.
+    looks_freely: bool,
     /// Calls that were not answered at once: they have all of their time, on servers of their own.
     patient: VecDeque<Case>,
     /// Tools of which not even a valid call was answered at once: each has all of its time, and nobody waits for it.
     late: Vec<Inject>,
     is_late: bool,
+    /// Calls of tools that are in no list.
+    hidden: Vec<Ranked>,
     /// Tools with a job under way: what is known of a tool is known before its next job.
-    busy: BTreeMap<u64, BTreeSet<String>>,
+    busy: BTreeMap<u64, Vec<Ranked>>,
+    catalogue: Arc<Catalogue>,
     trouble: BTreeMap<String, Trouble>,
     /// What of which place is suspected already, so that nothing more is tried there.
     met: Met,
+    /// Ways out of a directory that nobody declared, which are worth a note; and the cases, for it may be declared later.
+    noted: Met,
+    reached: Vec<Ranked>,
     next: u64,
     pub calls: u64,
     /// Why nothing was tried.
@@ -99,7 +116,18 @@ impl Inject {
         let mut offline = online.clone();
         offline.world_mut().network = Net::Refuse;
         offline.world_mut().listeners.clear();
+        let free = online
+            .target()
+            .reach
+            .command()
+            .and_then(unrestricted)
+            .map(|free| lab.connector(World::Plain).started_by(free));
         let lab = lab.with(World::Planted, online).with(World::Offline, offline);
+        let looks_freely = free.is_some();
+        let lab = match free {
+            Some(free) => lab.with(World::Unrestricted, free),
+            None => lab,
+        };
         let tools = catalogue.tools.entries.iter().filter(|tool| selection.wants(&tool.name));
         let tools: Vec<Tool> = tools.cloned().collect();
         let learning = Learning::new(&tools, &ground, seed);
@@ -112,6 +140,10 @@ impl Inject {
             planned: 0,
             learning,
             stage: Stage::Start,
+            catalogue: catalogue.clone(),
+            looks_freely,
+            slow: BTreeSet::new(),
+            hidden: Vec::new(),
             waiting: VecDeque::new(),
             patient: VecDeque::new(),
             late: Vec::new(),
@@ -119,6 +151,8 @@ impl Inject {
             busy: BTreeMap::new(),
             trouble: BTreeMap::new(),
             met: Met::default(),
+            noted: Met::default(),
+            reached: Vec::new(),
             next: 0,
             calls: 0,
             unseen: None,
@@ -130,8 +164,12 @@ impl Inject {
     fn set_apart(&mut self, name: &str) {
         let Some(place) = self.tools.iter().position(|tool| tool.name == name) else { return };
         let tools = vec![self.tools.remove(place)];
-        self.waiting.retain(|case| tool(case) != name);
+        self.waiting.retain(|waiting| tool(&waiting.case) != name);
         self.late.push(Inject {
+            catalogue: Arc::new(Catalogue::default()),
+            looks_freely: false,
+            slow: BTreeSet::new(),
+            hidden: Vec::new(),
             seen: self.seen.clone(),
             seed: self.seed,
             ground: self.ground.clone(),
@@ -146,6 +184,8 @@ impl Inject {
             busy: BTreeMap::new(),
             trouble: BTreeMap::new(),
             met: Met::default(),
+            noted: Met::default(),
+            reached: Vec::new(),
             next: 0,
             calls: 0,
             unseen: None,
@@ -154,15 +194,24 @@ impl Inject {
 
     /// The likeliest first, whichever tool they belong to.
     fn plan(&mut self, listener: &mut dyn Listener) {
+        for stated in std::mem::take(&mut self.learning.confining) {
+            self.ground.declare(&stated);
+        }
         let of_tool = |tool: &Tool| {
             let known = self.learning.known.get(&tool.name).cloned().unwrap_or_default();
             injection_cases(tool, &known, &self.ground, self.seed)
         };
         let group = self.tools.iter().skip(self.planned).take(TOOLS_AT_ONCE);
         let mut cases: Vec<Ranked> = group.flat_map(of_tool).collect();
+        vary(&mut cases);
+        if self.stage == Stage::Learning {
+            cases.extend(offer_injections(&self.catalogue, &self.ground, self.seed));
+            cases.extend(guesses(&self.catalogue, "", self.seed));
+            cases.append(&mut self.hidden);
+        }
         self.planned = (self.planned + TOOLS_AT_ONCE).min(self.tools.len());
         cases.sort_by_key(|ranked| ranked.rank);
-        self.waiting = cases.into_iter().map(|ranked| ranked.case).collect();
+        self.waiting = cases.into();
         if self.stage == Stage::Learning {
             self.trouble.clear();
         }
@@ -174,51 +223,82 @@ impl Inject {
     }
 
     /// Takes calls of one tool and one world from the front, as far as they go together.
-    fn next_cases(&mut self) -> Option<(World, Vec<Case>)> {
+    fn next_cases(&mut self) -> Option<(World, Vec<Ranked>)> {
         if self.busy.len() >= MAX_LANES {
             return None;
         }
-        let busy: BTreeSet<&String> = self.busy.values().flatten().collect();
-        let first = self.waiting.iter().position(|case| !busy.contains(&tool(case).to_owned()))?;
-        let (name, world) = (tool(&self.waiting[first]).to_owned(), world(&self.waiting[first]));
+        let busy: BTreeSet<&str> = self.busy.values().flatten().map(|ranked| tool(&ranked.case)).collect();
+        let first = self.waiting.iter().position(|ranked| !busy.contains(tool(&ranked.case)))?;
+        let Ranked { rank, case } = &self.waiting[first];
+        let (rank, name, world) = (*rank, tool(case).to_owned(), world(case));
+        let most = if self.slow.contains(&name) { CALLS_OF_A_SLOW_JOB } else { CALLS_OF_A_JOB };
         let mut taken = Vec::new();
         let mut kept = VecDeque::new();
-        for case in std::mem::take(&mut self.waiting) {
-            let goes = taken.len() < CALLS_OF_A_JOB && tool(&case) == name && self::world(&case) == world;
-            match goes {
-                true => taken.push(case),
-                false => kept.push_back(case),
+        for ranked in std::mem::take(&mut self.waiting) {
+            let near = ranked.rank.unlikely == rank.unlikely && ranked.rank.wave < rank.wave + WAVES_OF_A_JOB;
+            let same = tool(&ranked.case) == name && self::world(&ranked.case) == world;
+            match taken.len() < most && near && same {
+                true => taken.push(ranked),
+                false => kept.push_back(ranked),
             }
         }
         self.waiting = kept;
         Some((world, taken))
     }
 
+    /// What was handed out and not tried, because a call before it was not answered at once, is tried later.
+    fn take_back(&mut self, handed: Vec<Ranked>, tried: &[Tried]) {
+        let is_tried = |case: &Case| tried.iter().any(|tried| tried.case == *case);
+        for ranked in handed.into_iter().rev().filter(|ranked| !is_tried(&ranked.case)) {
+            self.waiting.push_front(ranked);
+        }
+    }
+
+    /// A directory that the server says it keeps to is declared: what waits to lead out of it counts from now on.
+    fn declare(&mut self, tried: &Tried) {
+        let Some(answer) = tried.answer() else { return };
+        for stated in learning::confining(&tried.case, &tried.recording, answer) {
+            if self.ground.declare(&stated) {
+                self.waiting.extend(std::mem::take(&mut self.reached));
+                self.waiting.iter_mut().for_each(|ranked| ranked.case.intent.declare(&stated));
+            }
+        }
+    }
+
     /// Leaves out what tells nothing new.
     fn prune(&mut self) {
-        let (met, trouble) = (&self.met, &self.trouble);
-        self.waiting.retain(|case| {
+        let (met, noted, trouble) = (&self.met, &self.noted, &self.trouble);
+        self.waiting.retain(|Ranked { case, .. }| {
             let enough = trouble.get(tool(case)).is_some_and(|trouble| trouble.is_enough());
-            !enough && !met.explains(case)
+            let is_noted = is_undeclared(case) && noted.explains(case);
+            !(enough || is_noted || met.explains(case))
         });
     }
 
-    fn take(&mut self, tried: Tried, patient: bool, notebook: &mut Notebook) {
+    fn take(&mut self, tried: Tried, notebook: &mut Notebook) {
         if tried.aside {
             match self.stage {
                 Stage::Learning => self.set_apart(tool(&tried.case)),
-                _ => self.patient.push_back(tried.case),
+                _ => {
+                    self.slow.insert(tool(&tried.case).to_owned());
+                    self.patient.push_back(tried.case);
+                }
             }
             return;
         }
         self.calls += tried.recording.steps.len() as u64;
         let valid = self.stage == Stage::Learning;
+        if let Some(answer) = tried.answer() {
+            notebook.hear(&tried.case, answer, &tried.recording);
+        }
         for step in &tried.seen.steps {
             notebook.count(&tried.case.subject, valid, &step.answer);
         }
         if tried.is_fatal() {
             let trouble = self.trouble.entry(tool(&tried.case).to_owned()).or_default();
-            match patient {
+            // What is to take long may be silent more often.
+            let measured = tried.case.intent.injection().is_some_and(|it| it.aim.is_measured());
+            match !measured && tried.recording.steps.iter().any(Taken::is_silent) {
                 true => trouble.silences += 1,
                 false => trouble.deaths += 1,
             }
@@ -227,6 +307,7 @@ impl Inject {
             self.learning.take(tried);
             return;
         }
+        self.declare(&tried);
         let seen = Seen { world: world(&tried.case), ..self.seen.clone() };
         let mut charged = false;
         for charge in tried.judgement.charges {
@@ -237,15 +318,18 @@ impl Inject {
             }
         }
         if let Some(text) = reach(&tried.case, &tried.recording).filter(|_| !charged) {
-            self.met.add(&tried.case);
+            self.noted.add(&tried.case);
             notebook.note(tried.case.subject.tool(), text);
+            self.reached.push(Ranked { rank: Rank::default(), case: tried.case });
         }
     }
 
-    fn job(&mut self, world: World, cases: Vec<Case>, patient: bool) -> (u64, Job) {
+    fn job(&mut self, world: World, handed: Vec<Ranked>, patient: bool) -> (u64, Job) {
         self.next += 1;
-        self.busy.insert(self.next, cases.iter().map(|case| tool(case).to_owned()).collect());
-        let patient = patient || self.is_late;
+        let patient =
+            patient || self.is_late || handed.iter().any(|ranked| self.slow.contains(tool(&ranked.case)));
+        let cases = handed.iter().map(|ranked| ranked.case.clone()).collect();
+        self.busy.insert(self.next, handed);
         let work = Work::OneByOne { cases, patient };
         (self.next, Job { world, context: self.seen.context.clone(), work, waits: patient })
     }
@@ -256,8 +340,9 @@ impl Probe for Inject {
         "injection"
     }
 
+    /// What it finds weighs most, and a server whose calls take long needs most of the time for it.
     fn worth(&self) -> f64 {
-        2.0
+        3.0
     }
 
     fn propose(&mut self, computes: bool, listener: &mut dyn Listener) -> Option<(u64, Job)> {
@@ -273,8 +358,17 @@ impl Probe for Inject {
             let Seen { world, context, .. } = self.seen.clone();
             return Some((self.next, Job { world, context, work: Work::Start, waits: true }));
         }
+        if std::mem::take(&mut self.looks_freely) {
+            self.next += 1;
+            self.busy.insert(self.next, Vec::new());
+            let context = self.seen.context.clone();
+            return Some((
+                self.next,
+                Job { world: World::Unrestricted, context, work: Work::List, waits: true },
+            ));
+        }
         if let Some(case) = self.patient.pop_front() {
-            return Some(self.job(world(&case), vec![case], true));
+            return Some(self.job(world(&case), vec![Ranked { rank: Rank::default(), case }], true));
         }
         for (index, late) in self.late.iter_mut().enumerate() {
             if let Some((number, job)) = late.propose(true, listener) {
@@ -288,7 +382,8 @@ impl Probe for Inject {
             match self.learning.next_round() {
                 Some(cases) => {
                     listener.hear(&Event::RoundBegun { phase: "valid calls, watched", cases: cases.len() });
-                    self.waiting.extend(cases);
+                    let rank = Rank::default();
+                    self.waiting.extend(cases.into_iter().map(|case| Ranked { rank, case }));
                 }
                 None => self.plan(listener),
             }
@@ -310,17 +405,21 @@ impl Probe for Inject {
             self.calls += late.calls - before;
             return;
         }
-        self.busy.remove(&number);
+        let handed = self.busy.remove(&number).unwrap_or_default();
         match done {
             Done::Started(started) => {
                 self.stage = Stage::Learning;
                 self.unseen = why_unseen(&started.server.standing);
             }
             Done::OneByOne(tried) => {
-                let patient = matches!(&tried[..], [one] if !one.aside && one.is_fatal());
+                self.take_back(handed, &tried);
                 for tried in tried {
-                    self.take(tried, patient, notebook);
+                    self.take(tried, notebook);
                 }
+            }
+            Done::Listed(free) => {
+                let hidden = taken_away(&self.catalogue, &free, self.seed);
+                self.hidden.extend(hidden);
             }
             _ => {}
         }
@@ -394,12 +493,18 @@ pub fn prepare(connector: &mut Connector, catalogue: &Catalogue, seed: u64, offl
 }
 
 fn tool(case: &Case) -> &str {
-    case.subject.tool().unwrap_or_default()
+    case.subject.name().unwrap_or_default()
 }
 
 fn world(case: &Case) -> World {
     let offline = case.intent.injection().is_some_and(|injection| injection.offline);
     if offline { World::Offline } else { World::Planted }
+}
+
+/// Whether it leads out of a directory that nobody declared.
+fn is_undeclared(case: &Case) -> bool {
+    let aim = case.intent.injection().map(|injection| &injection.aim);
+    matches!(aim, Some(Aim::Reach { declared: false, .. }))
 }
 
 /// A server that was told of no directory may take any path; that is worth knowing.

@@ -3,7 +3,7 @@
 
 mod tasks;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use wallfacer_rules::{Rules, ToolShape};
@@ -20,6 +20,7 @@ use crate::session::lab::{Done, Job, Started, Tried, Work, World, learn_noise, o
 use crate::session::look::Known;
 use crate::session::options::FuzzOptions;
 use crate::session::prove::{Interest, Outcome};
+use crate::summary::RulesTried;
 use crate::wire::Connector;
 
 use self::tasks::Tasks;
@@ -49,6 +50,8 @@ pub struct PropertyOptions {
 pub struct RuleSet {
     pub name: String,
     pub rules: Rules,
+    /// Whether they were written for this server: then a tool that it does not have is told.
+    pub own: bool,
 }
 
 /// Which rules are tried on a server with these tools.
@@ -67,6 +70,8 @@ pub struct RulesProbe {
     told_sequences: bool,
     calls: Fuzz,
     left_out: Vec<(String, String)>,
+    /// What is told of all rules together.
+    told: RulesTried,
     next: u64,
 }
 
@@ -90,9 +95,14 @@ impl RulesProbe {
             true => Interest::ANSWERS,
             false => Interest::RULES,
         };
+        let named = |own: bool| {
+            sets.iter().filter(move |set| set.own == own).map(|set| set.name.clone()).collect::<BTreeSet<_>>()
+        };
+        let (files, packs) = (named(true), named(false));
         let tasks =
             Tasks::new((sets, shapes), &context, &known.catalogue, &known.schemas, options, selection);
-        let Tasks { listing, calls, sequences, left_out } = tasks;
+        let Tasks { listing, calls, sequences, left_out, fit_no_tool } = tasks;
+        let told = RulesTried { files, packs, fit_no_tool, ..RulesTried::default() };
         let watched = connector.world().is_watched();
         // Without an observer nothing is said of effects, and that is told by the rules themselves.
         let noise = options.noise.clone();
@@ -125,6 +135,7 @@ impl RulesProbe {
             told_sequences: false,
             calls,
             left_out,
+            told,
             next: OWN,
         }
     }
@@ -149,6 +160,10 @@ impl RulesProbe {
         let tools: Vec<String> = played.called_tools().map(str::to_owned).collect();
         for (seen, tool) in tried.seen.steps.iter().zip(tools) {
             notebook.count(&crate::plan::Subject::Tool(tool), false, &seen.answer);
+        }
+        let passed = tried.judgement.unknown.is_none() && tried.judgement.charges.is_empty();
+        if let Some(claim) = tried.case.claim.as_ref().filter(|_| passed) {
+            self.told.sequences_passed.insert(claim.rule.clone());
         }
         self.calls.note_ruling(&tried.case, tried.judgement.unknown);
         for charge in tried.judgement.charges {
@@ -246,5 +261,6 @@ impl Probe for RulesProbe {
         self.listing.finish(why, notebook);
         self.calls.finish(None, notebook);
         self.tell_unknown(notebook);
+        notebook.rules.add(std::mem::take(&mut self.told));
     }
 }

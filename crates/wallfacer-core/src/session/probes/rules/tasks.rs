@@ -36,6 +36,8 @@ pub(super) struct Tasks {
     pub sequences: Vec<Case>,
     /// Rules that cannot be tried at all, and why.
     pub left_out: Vec<(String, String)>,
+    /// Rules of packs that are about a tool which the server does not have.
+    pub fit_no_tool: u64,
 }
 
 impl Tasks {
@@ -51,7 +53,7 @@ impl Tasks {
         let mut tasks = Tasks::default();
         let mut seen = BTreeSet::new();
         let seed = options.effort.seed;
-        for RuleSet { rules, .. } in sets {
+        for RuleSet { rules, own, .. } in sets {
             let expansion = rules.expand(shapes);
             for skipped in expansion.skipped {
                 tasks.left_out.push((format!("{} for `{}`", skipped.rule, skipped.tool), skipped.why));
@@ -59,6 +61,11 @@ impl Tasks {
             for rule in rules.rules.into_iter().chain(expansion.rules) {
                 // A pack that extends another brings the same rules once more.
                 if !seen.insert((rule.name.clone(), rule.written.clone())) {
+                    continue;
+                }
+                // A pack is written for servers of many shapes; a rule of one's own names a tool that should be there.
+                if !own && fits_no_tool(rule.unlisted, [rule.tool.as_str()], catalogue) {
+                    tasks.fit_no_tool += 1;
                     continue;
                 }
                 if let Some(why) = obstacle(&rule, catalogue, selection, options) {
@@ -81,6 +88,10 @@ impl Tasks {
                 if !seen.insert((sequence.name.clone(), sequence.written.clone())) {
                     continue;
                 }
+                if !own && fits_no_tool(false, sequence.tools(), catalogue) {
+                    tasks.fit_no_tool += 1;
+                    continue;
+                }
                 match sequence_obstacle(&sequence, catalogue, selection, options) {
                     Some(why) => tasks.left_out.push((sequence.name.clone(), why)),
                     None => tasks.sequences.push(sequence_case(&Arc::new(sequence), seed)),
@@ -89,6 +100,12 @@ impl Tasks {
         }
         tasks
     }
+}
+
+/// Whether a tool is missing that a rule or sequence is about.
+fn fits_no_tool<'a>(unlisted: bool, tools: impl IntoIterator<Item = &'a str>, catalogue: &Catalogue) -> bool {
+    let is_listed = |name: &str| catalogue.tools.entries.iter().any(|tool| tool.name == name);
+    !unlisted && !tools.into_iter().all(is_listed)
 }
 
 /// Why a rule cannot be tried.

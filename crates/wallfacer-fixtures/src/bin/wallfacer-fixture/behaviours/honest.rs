@@ -22,6 +22,15 @@ pub fn scene(name: &str) -> Option<Scene> {
         "listens" => list_notes(about, json!({}), |_| deeds::listen("127.0.0.1:4711")),
         "never-works" => return Some(Scene::of(vec![never_works()])),
         "read-only-with-log" => list_notes(about, read_only, |_| deeds::append("server.log", "listed\n")),
+        "counts-its-use" => {
+            let named = |name: &str| counted(name, read_only.clone());
+            return Some(Scene::of(["list_notes", "show_note", "find_notes"].map(named).into()));
+        }
+        "makes-its-store" => list_notes(about, read_only, |_| {
+            if !Path::new("store.index").exists() {
+                deeds::write("store.index", "no notes yet\n");
+            }
+        }),
         "client-of-its-file" => list_clusters(),
         "database-opened-for-both" => list_notes(about, read_only, |_| drop(deeds::read_as_database(STORE))),
         "read-only-with-scratch" => list_notes(about, read_only, |_| {
@@ -53,6 +62,18 @@ fn kept_in(directory: &Path) -> Value {
 fn never_works() -> Tool {
     let tool = Tool::new("list_notes", "Lists the notes.", json!({}), &[], |_| said("no notes"));
     tool.except(|_| true, |_| failed("there is no database"))
+}
+
+/// One of several tools that all write down that they were used.
+fn counted(name: &str, annotations: Value) -> Tool {
+    let tool = Tool::new(name, "Shows notes.", json!({}), &[], |_| said("no notes"));
+    tool.annotated(annotations).except(
+        |_| true,
+        |_| {
+            deeds::append("usage.json", "{\"used\": 1}\n");
+            said("no notes")
+        },
+    )
 }
 
 fn list_clusters() -> Tool {

@@ -7,6 +7,7 @@ mod secrets;
 
 use crate::options::Part;
 use crate::scenes::Scene;
+use crate::scenes::{BANNER, TEN_BUGS};
 
 pub fn find(name: &str) -> Option<Scene> {
     [secrets::scene, claims::scene, honest::scene].iter().find_map(|kind| kind(name))
@@ -16,6 +17,7 @@ pub fn find(name: &str) -> Option<Scene> {
 pub fn begin(part: &Part) {
     match part.flaw.as_str() {
         "reads-secret-at-start" if !part.fixed => drop(deeds::secret(".ssh/id_rsa")),
+        name if name == TEN_BUGS && !part.fixed => say(BANNER),
         "telemetry-at-start" if !part.fixed => deeds::send("telemetry.example", b"started"),
         "settings-at-start" => drop(deeds::read(".env")),
         // What is removed or moved later must be there before.
@@ -24,6 +26,13 @@ pub fn begin(part: &Part) {
         }
         _ => {}
     }
+}
+
+/// Where messages belong, and nothing else.
+fn say(text: &str) {
+    use std::io::Write as _;
+    // Nobody is left to tell when standard output is closed.
+    let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 #[cfg(test)]

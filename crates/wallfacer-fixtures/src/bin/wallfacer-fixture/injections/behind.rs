@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
+use super::costs::try_all;
 use super::paths::{read_any, read_inside};
 use super::programs::{run, shell};
 use crate::scenes::{Scene, Tool, count_words, failed, said};
@@ -35,6 +36,17 @@ pub fn scene(name: &str) -> Option<Scene> {
             })
             .except(|_| is_open(), |call| shell(&format!("echo \"{}\"", call.text("log")))),
         ),
+        "pattern-in-a-chosen-place" => {
+            let arguments = json!({"pattern": {"type": "string"}});
+            let search = Tool::new("search_pages", "Searches the pages.", arguments, &["pattern"], |_| {
+                said("nothing")
+            });
+            Scene::of(vec![
+                count_words(),
+                search.except(|_| is_open(), |call| try_all(call.text("pattern"))),
+                choose(),
+            ])
+        }
         "command-behind-a-folder" => Scene::of(vec![
             count_words(),
             Tool::new("show_log", "Shows a log.", json!({"log": {"type": "string"}}), &["log"], |call| {

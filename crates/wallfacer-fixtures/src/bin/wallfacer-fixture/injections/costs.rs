@@ -37,6 +37,17 @@ pub fn scene(name: &str) -> Option<Scene> {
                 said(&format!("{}", matches(LINE.as_bytes(), times)))
             },
         ),
+        "pattern-behind-a-switch" => Tool::new(
+            "search_pages",
+            "Searches the pages.",
+            json!({"query": {"type": "string"}, "ending": {"type": "string"}, "regex": {"type": "boolean"}}),
+            &["query"],
+            |call| said(&format!("{}", LINE.contains(call.text("query")))),
+        )
+        .except(
+            |call| call.arguments["regex"] == true && call.arguments["ending"].is_null(),
+            |call| try_all(call.text("query")),
+        ),
         "archive-without-limit" => Tool::new(
             "measure_archive",
             "Tells how much a gzip file in base64 unpacks to.",
@@ -72,6 +83,14 @@ fn places(text: &str) -> usize {
     let letters: Vec<char> = text.chars().collect();
     let ends = |start: &usize| letters[*start..].iter().take_while(|letter| letter.is_whitespace()).count();
     (0..letters.len()).filter(|start| *start + ends(start) == letters.len()).count()
+}
+
+/// Holds an expression against a line, as an engine does that backtracks.
+pub fn try_all(pattern: &str) -> Answer {
+    match repeated(pattern) {
+        Some(times) => said(&format!("{}", matches(LINE.as_bytes(), times))),
+        None => said("no"),
+    }
 }
 
 /// How often `(a+)` is to come before a `b`.

@@ -41,7 +41,7 @@ mod tests {
     fn every_injection_of_the_table_has_its_server_and_the_tools_that_are_blamed() {
         for injection in injections() {
             let scene = super::scene(injection.name).expect(injection.name);
-            for expect in injection.expected {
+            for expect in injection.expected.iter().filter(|expect| expect.tool.is_some()) {
                 let named = |tool: &crate::scenes::Tool| tool.declared["name"].as_str() == expect.tool;
                 assert!(scene.tools.iter().any(named), "{}", injection.name);
             }

@@ -29,6 +29,26 @@ pub fn scene(name: &str) -> Option<Scene> {
             });
             tool.except(|_| true, |call| fetch(call.text("data"), |_| true))
         }
+        "file-by-address" => {
+            let fields = json!({"url": {"type": "string"}});
+            let tool = Tool::new("fetch_page", "Fetches a page.", fields, &["url"], |call| {
+                fetch(call.text("url"), is_outer)
+            });
+            tool.except(
+                |call| call.text("url").starts_with("file://"),
+                |call| match std::fs::read_to_string(call.text("url").trim_start_matches("file://")) {
+                    Ok(text) => said(&text),
+                    Err(error) => failed(&error.to_string()),
+                },
+            )
+        }
+        "request-by-name" => {
+            let fields = json!({"url": {"type": "string"}});
+            let tool = Tool::new("fetch_page", "Fetches a page.", fields, &["url"], |call| {
+                fetch(call.text("url"), is_outer)
+            });
+            tool.except(|call| looks_outer(call.text("url")), |call| fetch(call.text("url"), |_| true))
+        }
         "request-after-redirect" => {
             let fields = json!({"url": {"type": "string"}});
             let tool = Tool::new("fetch_feed", "Fetches a feed.", fields, &["url"], |call| {
@@ -39,6 +59,14 @@ pub fn scene(name: &str) -> Option<Scene> {
         _ => return None,
     };
     Some(Scene::around(tool))
+}
+
+/// Whether the host is a name that is not known to be an inner one.
+fn looks_outer(address: &str) -> bool {
+    let host =
+        address.strip_prefix("http://").and_then(|rest| rest.split(['/', ':']).next()).unwrap_or_default();
+    let has_letters = host.chars().any(|letter| letter.is_ascii_alphabetic() && letter != 'x');
+    has_letters && !host.to_lowercase().contains("localhost") && !host.contains('@')
 }
 
 /// Fetches an address, and where it is sent on to, the next one.

@@ -64,6 +64,29 @@ pub fn scene(name: &str) -> Option<Scene> {
             })
             .except(|_| true, |call| make(&root().join(call.text("label"))))
         }
+        "archive-leads-out" => {
+            let arguments = json!({"path": {"type": "string"}});
+            Tool::new("unpack_album", "Unpacks an archive.", arguments, &["path"], |call| {
+                unpack(call, |name| {
+                    Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
+                })
+            })
+            .except(|_| true, |call| unpack(call, |_| true))
+        }
+        "scope-of-its-own" => {
+            let by_text =
+                |real: &Path, own: &Path| real.to_string_lossy().starts_with(&*own.to_string_lossy());
+            reader()
+                .replies(|call| read_in_own(call, |real, own| real.starts_with(own)))
+                .except(|_| true, move |call| read_in_own(call, by_text))
+        }
+        "file-named-anywhere" => {
+            let arguments = json!({"title": {"type": "string"}, "text": {"type": "string"}});
+            Tool::new("save_note", "Keeps a note.", arguments, &["title", "text"], |call| {
+                write(Path::new(&format!("{}.md", slug(call.text("title")))), call)
+            })
+            .except(|_| true, |call| write(Path::new(&format!("{}.md", call.text("title"))), call))
+        }
         "steps-out-of-its-own" => {
             let arguments = json!({"topic": {"type": "string"}});
             Tool::new("show_guide", "Shows the guide to a topic.", arguments, &["topic"], |call| {
@@ -72,6 +95,15 @@ pub fn scene(name: &str) -> Option<Scene> {
                 if steps { failed("there is no such guide") } else { show(&own) }
             })
             .except(|_| true, |call| show(&own(call.text("topic"))))
+        }
+        "file-stepped-out-of-its-own" => {
+            let arguments = json!({"name": {"type": "string"}, "text": {"type": "string"}});
+            Tool::new("save_note", "Keeps a note.", arguments, &["name", "text"], |call| {
+                let steps =
+                    Path::new(call.text("name")).components().any(|part| part == Component::ParentDir);
+                if steps { failed("this is no name") } else { keep(call) }
+            })
+            .except(|_| true, keep)
         }
         "file-made-anywhere" => {
             let arguments = json!({"target": {"type": "string"}, "text": {"type": "string"}});
@@ -90,6 +122,40 @@ pub fn scene(name: &str) -> Option<Scene> {
         _ => return None,
     };
     Some(Scene::around(tool))
+}
+
+/// Makes the files of a zip archive that lies below the root, those whose names are allowed; what is packed is passed over.
+fn unpack(call: &Call, allowed: fn(&str) -> bool) -> Answer {
+    let archive = root().join(call.text("path")).canonicalize().ok().filter(|real| real.starts_with(root()));
+    let Some(bytes) = archive.and_then(|real| fs::read(real).ok()) else {
+        return failed("there is no such archive");
+    };
+    let number = |at: usize, length: usize| {
+        let bytes = bytes.get(at..at + length).unwrap_or_default();
+        bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
+    };
+    let (mut at, mut made) = (0, 0);
+    while bytes.get(at..at + 4) == Some(b"PK\x03\x04") {
+        let (size, length) = (number(at + 18, 4), number(at + 26, 2));
+        let name =
+            String::from_utf8_lossy(bytes.get(at + 30..at + 30 + length).unwrap_or_default()).into_owned();
+        let content = bytes.get(at + 30 + length..at + 30 + length + size).unwrap_or_default();
+        if allowed(&name) && fs::write(root().join(&name), content).is_ok() {
+            made += 1;
+        }
+        at += 30 + length + size;
+    }
+    said(&format!("{made} files"))
+}
+
+/// Reads what lies where it was started, and says so where something else is asked for.
+fn read_in_own(call: &Call, allowed: fn(&Path, &Path) -> bool) -> Answer {
+    let own = std::env::current_dir().and_then(|own| own.canonicalize()).unwrap_or_default();
+    match own.join(call.text("path")).canonicalize() {
+        Ok(real) if allowed(&real, &own) => read(&real),
+        Ok(real) => failed(&format!("{} is not in {}", real.display(), own.display())),
+        Err(error) => failed(&error.to_string()),
+    }
 }
 
 /// A name within the directory where it was started, whatever it begins with.
@@ -163,6 +229,15 @@ fn read_if(call: &Call, allowed: fn(&Path) -> bool) -> Answer {
 fn read(path: &Path) -> Answer {
     fs::read(path)
         .map_or_else(|error| failed(&error.to_string()), |bytes| said(&String::from_utf8_lossy(&bytes)))
+}
+
+/// Keeps a note below a directory of its own, whatever its name begins with.
+fn keep(call: &Call) -> Answer {
+    let own = Path::new("notes");
+    match fs::create_dir_all(own) {
+        Ok(()) => write(&own.join(call.text("name").trim_start_matches('/')), call),
+        Err(error) => failed(&error.to_string()),
+    }
 }
 
 fn write(path: &Path, call: &Call) -> Answer {

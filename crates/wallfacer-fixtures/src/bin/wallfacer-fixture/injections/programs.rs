@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::root;
 use crate::answer::Answer;
-use crate::scenes::{Call, Scene, Tool, failed, said};
+use crate::scenes::{Call, Entry, Scene, Tool, failed, said};
 
 /// Where the drawings would be, if there were any: an address of the range for documents.
 const UPSTREAM: ([u8; 4], u16) = ([198, 51, 100, 7], 8443);
@@ -38,6 +39,42 @@ pub fn scene(name: &str) -> Option<Scene> {
             run(Command::new("printf").args(["--", call.text("entry")]))
         })
         .except(|_| true, |call| run(Command::new("printf").arg(call.text("entry")))),
+        "option-behind-a-switch" => text_tool("show_entry", "Shows an entry.", "entry", |call| {
+            run(Command::new("echo").args(["--verbose", "--", call.text("entry")]))
+        })
+        .except(|_| true, |call| run(Command::new("echo").args(["--verbose", call.text("entry")]))),
+        "command-through-a-list" => {
+            let names = json!({"names": {"type": "array", "items": {"type": "string"}}});
+            Tool::new("count_pages", "Counts pages by their names.", names, &[], |call| {
+                run(Command::new("echo").arg("--").args(names_of(call)))
+            })
+            .except(|_| true, |call| shell(&format!("echo \"{}\"", names_of(call).join(" "))))
+        }
+        "command-through-a-number" => {
+            let number = json!({"number": {"type": "integer"}});
+            Tool::new(
+                "show_page",
+                "Shows a page.",
+                number,
+                &["number"],
+                |call| match call.arguments["number"].as_i64() {
+                    Some(number) => run(Command::new("echo").arg(number.to_string())),
+                    None => failed("this is no number"),
+                },
+            )
+            .except(
+                |_| true,
+                |call| {
+                    let number = &call.arguments["number"];
+                    shell(&format!("echo {}", number.as_str().map_or(number.to_string(), str::to_owned)))
+                },
+            )
+            .entry(Entry::Anything)
+        }
+        "expression-evaluated" => {
+            text_tool("work_out", "Works out a sum.", "expression", |call| sum(call.text("expression")))
+                .except(|_| true, |call| evaluate(call.text("expression")))
+        }
         "option-of-letters" => {
             text_tool("show_host", "Tells the name of a host.", "host", |call| match call.text("host") {
                 host if is_plain(host) && !host.starts_with('-') => run(Command::new("echo").arg(host)),
@@ -93,9 +130,74 @@ pub fn scene(name: &str) -> Option<Scene> {
                 _ => shell(call.text("command")),
             },
         ),
+        "command-leaves-its-directory" => {
+            let about = "Runs a command in a directory. Allowed commands: cat, ls";
+            text_tool("run_command", about, "command", |call| {
+                let root = root();
+                let stays = |word: &str| root.join(word).canonicalize().is_ok_and(|it| it.starts_with(&root));
+                run_there(call, stays)
+            })
+            .except(|_| true, |call| run_there(call, |word| !word.starts_with('/')))
+        }
+        "command-as-a-list" => {
+            let words = json!({"command": {"type": "array", "items": {"type": "string"}, "minItems": 1}});
+            Tool::new("run_command", "Runs one of a few commands.", words, &["command"], |call| {
+                match &words_of(call)[..] {
+                    [only] if ["pwd", "date"].contains(&only.as_str()) => run(&mut Command::new(only)),
+                    _ => failed(ALLOWED),
+                }
+            })
+            .except(
+                |_| true,
+                |call| match &words_of(call)[..] {
+                    [first, rest @ ..] if ["pwd", "date", "env"].contains(&first.as_str()) => {
+                        run(Command::new(first).args(rest))
+                    }
+                    _ => failed(ALLOWED),
+                },
+            )
+        }
         _ => return None,
     };
     Some(Scene::around(tool))
+}
+
+/// Runs one of two programs where the server works, if all that it names may be named.
+fn run_there(call: &Call, may: impl Fn(&str) -> bool) -> Answer {
+    let words: Vec<&str> = call.text("command").split_whitespace().collect();
+    match &words[..] {
+        [first @ ("cat" | "ls"), rest @ ..] if rest.iter().all(|word| may(word)) => {
+            run(Command::new(first).args(rest).current_dir(root()))
+        }
+        _ => failed("this command is not allowed"),
+    }
+}
+
+fn words_of(call: &Call) -> Vec<String> {
+    let words = call.arguments["command"].as_array().into_iter().flatten();
+    words.filter_map(|word| Some(word.as_str()?.to_owned())).collect()
+}
+
+fn names_of(call: &Call) -> Vec<String> {
+    let names = call.arguments["names"].as_array().into_iter().flatten();
+    names.filter_map(|name| Some(name.as_str()?.to_owned())).collect()
+}
+
+/// Numbers with a plus between them.
+fn sum(expression: &str) -> Answer {
+    let numbers: Result<Vec<i64>, _> = expression.split('+').map(|number| number.trim().parse()).collect();
+    match numbers {
+        Ok(numbers) => said(&numbers.into_iter().fold(0_i64, i64::saturating_add).to_string()),
+        Err(_) => failed("this is no sum"),
+    }
+}
+
+/// As a language does in which `system` runs a program.
+fn evaluate(expression: &str) -> Answer {
+    match expression.split_once(".system('").and_then(|(_, rest)| rest.split_once('\'')) {
+        Some((program, _)) => run(&mut Command::new(program)),
+        None => sum(expression),
+    }
 }
 
 const ALLOWED: &str = "command must be one of: pwd, date";

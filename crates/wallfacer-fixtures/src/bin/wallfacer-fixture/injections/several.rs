@@ -11,7 +11,7 @@ use super::paths::{read_any, read_inside};
 use super::programs::run;
 use super::root;
 use crate::answer::Answer;
-use crate::scenes::{Call, Scene, Tool, count_words};
+use crate::scenes::{Call, Scene, Tool, count_words, failed, said};
 
 /// Pages that were marked.
 static MARKED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -22,6 +22,11 @@ pub fn scene(name: &str) -> Option<Scene> {
             prints("show_entry", "Shows an entry.", ["entry", "shelf"]),
             count_words(),
             prints("show_label", "Shows a label.", ["label", "shelf"]),
+        ]),
+        "tool-out-of-the-list" => Scene::of(vec![
+            count_words(),
+            Tool::new("show_label", "Shows a label.", json!({}), &[], |_| said("a label")),
+            hidden(),
         ]),
         "path-once-marked" => Scene::of(vec![marks(), count_words(), reads()]),
         _ => return None,
@@ -40,6 +45,21 @@ fn prints(name: &str, about: &str, [first, second]: [&'static str; 2]) -> Tool {
 fn values(call: &Call) -> Vec<String> {
     let values = call.arguments.as_object().into_iter().flatten();
     values.filter_map(|(_, value)| Some(value.as_str()?.to_owned())).collect()
+}
+
+/// Is listed only where it may be called.
+fn hidden() -> Tool {
+    let only_reads = || std::env::args().any(|argument| argument == "--read-only");
+    let mut tool =
+        Tool::new("erase_label", "Takes a label away.", json!({}), &[], |_| {
+            match std::env::args().any(|argument| argument == "--read-only") {
+                true => failed("Unknown tool"),
+                false => said("gone"),
+            }
+        })
+        .except(|_| true, |_| said("gone"));
+    tool.unlisted = only_reads();
+    tool
 }
 
 /// Looks into a page, and remembers it.

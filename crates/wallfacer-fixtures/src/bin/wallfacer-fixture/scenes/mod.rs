@@ -1,6 +1,7 @@
 //! Finds the small server that has a flaw, by the flaw's name. One file for each kind, one function for each flaw.
 
 mod changes;
+mod company;
 mod crash;
 mod death;
 mod destructive;
@@ -13,19 +14,23 @@ mod learning;
 mod names;
 mod offers;
 mod output;
+mod reach;
 mod refusal;
 mod scene;
 mod secret;
 mod stage;
+mod ten_bugs;
 mod wire;
 
 pub use scene::{Call, Entry, Scene, Tool, count_words, failed, refused, said, structured};
 pub use stage::Stage;
+pub use ten_bugs::{BANNER, NAME as TEN_BUGS};
 
 fn find(flaw: &str) -> Option<Scene> {
-    const KINDS: [fn(&str) -> Option<Scene>; 16] = [
+    const KINDS: [fn(&str) -> Option<Scene>; 19] = [
         crash::scene,
         hang::scene,
+        company::scene,
         wire::scene,
         internal::scene,
         refusal::scene,
@@ -36,10 +41,12 @@ fn find(flaw: &str) -> Option<Scene> {
         growth::scene,
         frames::scene,
         learning::scene,
+        reach::scene,
         destructive::scene,
         crate::injections::scene,
         changes::scene,
         crate::rules::scene,
+        ten_bugs::scene,
     ];
     KINDS.iter().find_map(|kind| kind(flaw))
 }

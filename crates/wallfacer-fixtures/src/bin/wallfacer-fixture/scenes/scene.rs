@@ -210,6 +210,8 @@ pub struct World {
     pub calls: AtomicU64,
     /// How many calls of tools that take their time are going on, the present one included.
     pub running: AtomicUsize,
+    /// Whether a call has left things so that others fail.
+    pub broken: AtomicBool,
     kept: Mutex<Vec<Box<dyn Any + Send>>>,
     mute: AtomicBool,
     end: Mutex<Option<fn()>>,

@@ -1,12 +1,16 @@
 //! Splits a name such as `repoPath`, `repo_path` or `HTTPUrl` into its words in lower case.
 
-pub(super) fn split(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
+/// Longer names and texts are cut: what a server writes is not bounded.
+const MAX_CHARS: usize = 4_096;
+
+/// The words of a name or a text, in lower case.
+pub fn words(name: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
     let mut word = String::new();
-    let characters: Vec<char> = name.chars().collect();
+    let characters: Vec<char> = name.chars().take(MAX_CHARS).collect();
     for (index, &character) in characters.iter().enumerate() {
         if !character.is_alphanumeric() {
-            words.extend(finished(&mut word));
+            found.extend(finished(&mut word));
             continue;
         }
         let previous = index.checked_sub(1).map(|before| characters[before]);
@@ -17,12 +21,12 @@ pub(super) fn split(name: &str) -> Vec<String> {
                 || (previous.is_some_and(char::is_uppercase)
                     && next.is_some_and(|next| next.is_lowercase())));
         if opens {
-            words.extend(finished(&mut word));
+            found.extend(finished(&mut word));
         }
         word.extend(character.to_lowercase());
     }
-    words.extend(finished(&mut word));
-    words
+    found.extend(finished(&mut word));
+    found
 }
 
 fn finished(word: &mut String) -> Option<String> {
@@ -31,11 +35,11 @@ fn finished(word: &mut String) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::words;
 
     #[test]
     fn names_fall_apart_at_case_and_punctuation() {
-        for (name, words) in [
+        for (name, expected) in [
             ("repoPath", vec!["repo", "path"]),
             ("repo_path", vec!["repo", "path"]),
             ("HTTPUrl", vec!["http", "url"]),
@@ -43,7 +47,7 @@ mod tests {
             ("ip4Address", vec!["ip4", "address"]),
             ("", vec![]),
         ] {
-            assert_eq!(split(name), words, "{name}");
+            assert_eq!(words(name), expected, "{name}");
         }
     }
 }

@@ -1,0 +1,48 @@
+//! A server must go when its client does. What stays is left running on the user's machine, one more with each session.
+
+use std::time::Duration;
+
+use crate::findings::{Cause, Kind, Reference, ReferenceKind};
+use crate::judge::charge::Charge;
+use crate::judge::context::Context;
+use crate::judge::verdict::{Check, Verdict};
+use crate::observe::Observation;
+use crate::plan::{Case, Step};
+use crate::run::Recording;
+use crate::target::Severity;
+
+/// What clients give a server to leave.
+const CLIENTS_WAIT: Duration = Duration::from_secs(5);
+
+pub struct EndsWhenTold;
+
+impl Check for EndsWhenTold {
+    fn name(&self) -> &'static str {
+        "ends-when-told"
+    }
+
+    fn judge(&self, case: &Case, recording: &Recording, _: &Observation, _: &Context) -> Verdict {
+        let stays = case.steps.iter().zip(&recording.steps).find_map(|(step, taken)| {
+            let what = match step {
+                Step::CloseInput => "its input was closed",
+                Step::Signal(15) => "SIGTERM",
+                _ => return None,
+            };
+            let gone = taken.closed.as_ref().is_some_and(|closed| closed.ending.is_some());
+            let busy = taken.kept_waiting > CLIENTS_WAIT / 2;
+            (!gone && !busy && taken.took >= CLIENTS_WAIT).then_some(what)
+        });
+        let Some(what) = stays else { return Verdict::Holds };
+        let message = format!("the server is still running {} s after {what}", CLIENTS_WAIT.as_secs());
+        let cause = Cause::rule(self.name(), Some(what)).server_wide();
+        let mut charge = Charge::new(self.name(), Kind::ResourceGrowth, cause, message);
+        charge.severity = Some(Severity::Low);
+        charge.details =
+            "Clients close the input of a server and expect it to end. Those that are killed can do nothing \
+                          else, and what does not end then stays."
+                .to_owned();
+        charge.references =
+            vec![Reference { kind: ReferenceKind::Spec, text: "basic/lifecycle#shutdown".to_owned() }];
+        Verdict::Broken(Box::new(charge))
+    }
+}

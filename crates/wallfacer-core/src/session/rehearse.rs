@@ -1,0 +1,276 @@
+//! Calls each tool a few times before everything else, so that the world fits the server: what its services are expected to
+//! answer is learned from its errors, and programs that it looks for in vain are stood in for. Nothing is judged here, and
+//! nothing is learned of this later, so that a run depends on its seed and not on which worker was first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use wallfacer_process::sink::{Hint, Type};
+
+use super::lab::{attempt, refusal, teach};
+use crate::catalogue::{Catalogue, Tool};
+use crate::judge::{Blame, Context, blame, lacks_program};
+use crate::observe::Answer;
+use crate::plan::{Case, Mode, Options, Phase, Planner};
+use crate::run::{Fetched, Patience, Recording, Runner, Taken};
+use crate::wire::{ConnectError, Connector, Server};
+use crate::world::{expected_members, missed};
+
+/// Valid calls of each tool, at most.
+const CALLS: usize = 8;
+/// The longest argument: a call as it is meant needs no more.
+const MAX_BYTES: usize = 1_000;
+/// Answers that are tried for one call.
+const MAX_ANSWERS: usize = 12;
+/// The answer that has what the server's own code expects: its errors were heeded in the one before.
+const FROM_CODE: usize = 1;
+/// Tools that are called: of more the others are like these.
+const MAX_TOOLS: usize = 64;
+/// Passes in which what is looked for in vain is seen: a program that was stood in for may be followed by another.
+const MAX_WATCHED: usize = 2;
+/// Tools that are watched so: what they look for others do too.
+const MAX_LACKING: usize = 12;
+/// The part of a run's time that a pass may take, and the most.
+const SHARE: u32 = 5;
+const MOST: Duration = Duration::from_secs(15);
+
+/// What came of it.
+#[derive(Debug, Clone, Default)]
+pub struct Rehearsed {
+    /// A call that asked a service for something and succeeded, by tool.
+    pub fetching: BTreeMap<String, Case>,
+    /// Programs that are stood in for.
+    pub stand_ins: BTreeSet<String>,
+    /// Servers that were started.
+    pub lives: u64,
+}
+
+impl Rehearsed {
+    /// How long it may take in a run of this length.
+    pub fn time(budget: Option<Duration>) -> Duration {
+        budget.map_or(MOST, |budget| (budget / SHARE).min(MOST))
+    }
+}
+
+/// Calls the tools of a server in the sandbox, until the world fits or the time is up. First as they are, on a server that
+/// is there; then those that say that a program is missing once more, watched, to see which one they look for.
+pub async fn rehearse(
+    connector: &mut Connector,
+    runner: &mut Runner,
+    server: &Server,
+    catalogue: &Catalogue,
+    tools: &[Tool],
+    plan: Plan,
+) -> Rehearsed {
+    let mut rehearsed = Rehearsed::default();
+    let fits = server.standing.is_harmless() && server.standing.observed.network;
+    let mut tools: Vec<Tool> = tools.iter().take(MAX_TOOLS).cloned().collect();
+    if !fits {
+        return rehearsed;
+    }
+    let context = Context::new(catalogue, server.protocol);
+    for number in 0..=MAX_WATCHED {
+        let mut watched = match number {
+            0 => None,
+            _ => {
+                let mut connector = connector.clone();
+                connector.world_mut().watch = true;
+                connector.world_mut().lookups = true;
+                let patience = Patience::new(connector.target().timeouts.clone());
+                Some(Runner::new(connector, catalogue, patience))
+            }
+        };
+        let known = rehearsed.stand_ins.len();
+        let mut pass = Pass {
+            connector,
+            runner: watched.as_mut().unwrap_or(runner),
+            context: &context,
+            until: Instant::now() + plan.time,
+            rehearsed: &mut rehearsed,
+            lacking: BTreeSet::new(),
+            expected: None,
+        };
+        // A server that does not start a second time is told by those who need it.
+        let _or_out_of_time = tokio::time::timeout(plan.time * 2, pass.go(&tools, plan.seed)).await;
+        // What the calls have left in it belongs to nobody; but where a start is dear, it is worth more than that.
+        if number > 0 || !plan.keeps_server {
+            pass.runner.rest().await;
+        }
+        let lacking = std::mem::take(&mut pass.lacking);
+        if let Some(runner) = watched {
+            rehearsed.lives += runner.lives;
+            if rehearsed.stand_ins.len() == known {
+                break;
+            }
+        }
+        tools.retain(|tool| lacking.contains(&tool.name));
+        tools.truncate(MAX_LACKING);
+        if tools.is_empty() {
+            break;
+        }
+    }
+    rehearsed
+}
+
+/// What decides a rehearsal.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    pub seed: u64,
+    /// How long each pass may take, once its server is there.
+    pub time: Duration,
+    /// Whether the server goes on afterwards.
+    pub keeps_server: bool,
+}
+
+struct Pass<'a> {
+    connector: &'a mut Connector,
+    runner: &'a mut Runner,
+    context: &'a Context,
+    until: Instant,
+    rehearsed: &'a mut Rehearsed,
+    /// Tools that say that a program is not there.
+    lacking: BTreeSet<String>,
+    expected: Option<Vec<String>>,
+}
+
+impl Pass<'_> {
+    async fn go(&mut self, tools: &[Tool], seed: u64) -> Result<(), ConnectError> {
+        let given = self.until.saturating_duration_since(Instant::now());
+        self.runner.life().await?;
+        self.until = Instant::now() + given;
+        let plan = Options { seed, mode: Mode::Conform, iterations: CALLS, max_bytes: MAX_BYTES };
+        let (mut planner, _) = Planner::new(tools, plan);
+        let mut done: BTreeSet<String> = self.rehearsed.fetching.keys().cloned().collect();
+        while let Some(round) = planner.next_round().filter(|round| round.phase == Phase::Examples) {
+            for case in in_turn(round.cases) {
+                let Some(name) = case.subject.tool().map(str::to_owned) else { continue };
+                let tool = tools.iter().find(|tool| tool.name == name);
+                if done.contains(&name) {
+                    continue;
+                }
+                if Instant::now() >= self.until {
+                    return Ok(());
+                }
+                let Some((answer, recording)) = self.call(&case, tool).await? else { continue };
+                if teach(&mut planner, &case, &answer, &recording) || is_fatal(&recording) {
+                    self.lacking.remove(&name);
+                    done.insert(name);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes one call until its services answer as the server expects; what it was answered last.
+    async fn call(
+        &mut self,
+        case: &Case,
+        tool: Option<&Tool>,
+    ) -> Result<Option<(Answer, Recording)>, ConnectError> {
+        let mut last = None;
+        for round in 0..MAX_ANSWERS {
+            let patience = self.runner.patience().brief();
+            let attempt = attempt(self.runner, case, &patience, self.context).await?;
+            let (Some(taken), Some(seen)) = (attempt.recording.steps.last(), attempt.seen.steps.last())
+            else {
+                return Ok(last);
+            };
+            let words = refusal(taken);
+            let failed = seen.answer != Answer::Completed || is_error(&words);
+            if failed {
+                self.stand_in(taken);
+                if lacks_program(&words) {
+                    self.lacking.extend(case.subject.tool().map(str::to_owned));
+                }
+            }
+            let hints = match taken.fetched.as_ref().and_then(|fetched| fetched.last()) {
+                Some(asked) if failed => {
+                    let mut hints = hints(&words, tool, round);
+                    if round == FROM_CODE {
+                        hints.extend(self.expected().iter().map(|name| Hint::Named(name.clone(), None)));
+                    }
+                    Some((asked.clone(), hints))
+                }
+                Some(_) => {
+                    let name = case.subject.tool().unwrap_or_default().to_owned();
+                    self.rehearsed.fetching.insert(name, case.clone());
+                    None
+                }
+                None => None,
+            };
+            let silent = attempt.recording.steps.iter().any(Taken::is_fatal);
+            last = Some((seen.answer.clone(), attempt.recording));
+            let Some((Fetched { method, host, path }, hints)) = hints.filter(|_| !silent) else { break };
+            let news = self.connector.world().shapes.learn(&method, &host, &path, &hints);
+            if !news || Instant::now() >= self.until {
+                break;
+            }
+        }
+        Ok(last)
+    }
+
+    /// What its own code expects of services. Read once, and only where its errors do not say enough.
+    fn expected(&mut self) -> &[String] {
+        let command = || {
+            let words = self.connector.target().reach.command();
+            let words =
+                words.into_iter().flat_map(|command| [&command.program].into_iter().chain(&command.args));
+            words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        self.expected.get_or_insert_with(|| expected_members(&command()))
+    }
+
+    fn stand_in(&mut self, taken: &Taken) {
+        let Some(traced) = &taken.traced else { return };
+        let path = self.connector.search_path();
+        let found = self.connector.world_mut().stand_in_for(&path, traced);
+        self.rehearsed.stand_ins.extend(found);
+    }
+}
+
+/// What an answer should have had, by what was said of it and by what the tool gives back itself.
+fn hints(words: &str, tool: Option<&Tool>, round: usize) -> Vec<Hint> {
+    let mut hints = missed(words);
+    if hints.is_empty() {
+        hints.push(Hint::More);
+    }
+    let declared = tool.filter(|_| round == 0).and_then(|tool| tool.output_schema.as_ref());
+    let members =
+        declared.and_then(|schema| schema.get("properties")).and_then(|members| members.as_object());
+    for (name, schema) in members.into_iter().flatten() {
+        let is = match schema.get("type").and_then(|is| is.as_str()) {
+            Some("array") => Some(Type::List),
+            Some("string") => Some(Type::Text),
+            Some("number" | "integer") => Some(Type::Number),
+            Some("boolean") => Some(Type::Flag),
+            _ => None,
+        };
+        hints.extend(is.map(|is| Hint::Named(name.clone(), Some(is))));
+    }
+    hints
+}
+
+/// Whether a result says that it is none, as those of some servers do.
+fn is_error(words: &str) -> bool {
+    let beginning: String = words.trim_start().chars().take(200).collect();
+    let told = beginning.to_lowercase();
+    let says = ["error", "failed", "traceback"].iter().any(|word| told.starts_with(word));
+    says || told.contains("\"error\":") || matches!(blame(&beginning), Blame::World(_)) && told.len() < 200
+}
+
+fn is_fatal(recording: &Recording) -> bool {
+    recording.steps.iter().any(Taken::is_fatal)
+}
+
+/// The first call of each tool, then the second of each: where time is short, something is known of all.
+pub fn in_turn(cases: Vec<Case>) -> Vec<Case> {
+    let mut counts: BTreeMap<crate::plan::Subject, usize> = BTreeMap::new();
+    let mut counted: Vec<(usize, Case)> = Vec::new();
+    for case in cases {
+        let count = counts.entry(case.subject.clone()).or_default();
+        *count += 1;
+        counted.push((*count, case));
+    }
+    counted.sort_by_key(|(count, _)| *count);
+    counted.into_iter().map(|(_, case)| case).collect()
+}

@@ -1,0 +1,49 @@
+//! Every tool that can work is called so that it does: one server has a tool for each way of finding out how.
+
+mod common;
+
+use wallfacer_core::event::{Event, Listener};
+use wallfacer_core::plan::Mode;
+use wallfacer_core::session::{FuzzOptions, fuzz};
+use wallfacer_core::summary::Fuzzed;
+use wallfacer_core::target::{Command, Confine, Reach, Target};
+use wallfacer_core::wire::Connector;
+
+struct Nobody;
+
+impl Listener for Nobody {
+    fn hear(&mut self, _: &Event<'_>) {}
+}
+
+fn can_confine() -> Option<()> {
+    let walls = wallfacer_process::jail::offers().confinement;
+    walls
+        .iter()
+        .any(|offer| offer.what == wallfacer_process::Rung::Overlay && offer.refused.is_none())
+        .then_some(())
+}
+
+/// Tools of which it was said that they were not reached, with the reason.
+fn missed(fuzzed: &Fuzzed) -> Vec<String> {
+    let told = fuzzed.not_tested.iter();
+    told.map(|left| format!("{}: {}", left.what, left.why)).collect()
+}
+
+#[test]
+fn each_tool_is_reached_by_what_the_server_says_of_it() {
+    let Some(()) = wallfacer_fixtures::require("a machine on which servers can be confined", can_confine())
+    else {
+        return;
+    };
+    let place = tempfile::tempdir().unwrap();
+    let mut command = Command::new(wallfacer_fixtures::server(), ["reach"]);
+    command.cwd = Some(place.path().to_owned());
+    let mut target = Target::new(Reach::Command(command));
+    target.sandbox.confine = Confine::Require;
+    let options = FuzzOptions { iterations: 40, mode: Mode::Conform, ..FuzzOptions::default() };
+    let fuzzed = fuzz(Connector::new(target, common::environment()), &options, &mut Nobody).unwrap();
+    assert_eq!(missed(&fuzzed), Vec::<String>::new());
+    let unreached: Vec<&String> =
+        fuzzed.tools.iter().filter(|(_, tool)| tool.valid_completed == 0).map(|(name, _)| name).collect();
+    assert!(unreached.is_empty() && fuzzed.findings.is_empty(), "{unreached:?} {:?}", fuzzed.findings);
+}
