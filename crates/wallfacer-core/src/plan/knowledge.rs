@@ -105,6 +105,17 @@ impl Knowledge {
         }
     }
 
+    /// What another server of the same program took and said. It need not hold for this one, which may be asked for what was
+    /// made there, so it is tried first and believed only once it was taken here.
+    pub fn recall(&mut self, earlier: &Knowledge) {
+        let lists = [&earlier.proven, &earlier.told];
+        for (place, values) in lists.into_iter().flatten() {
+            values.iter().for_each(|value| add(&mut self.told, place, value.clone()));
+        }
+        let room = MAX_WANTED.saturating_sub(self.wanted.len());
+        self.wanted.extend(earlier.wanted.iter().take(room).cloned());
+    }
+
     /// A call with these was refused.
     pub fn refuse(&mut self, sent: &Map<String, Value>, refusal: Refusal) {
         for (path, name, value) in parts(sent) {
@@ -255,6 +266,11 @@ impl Common {
     /// A call succeeded with these.
     pub fn prove(&mut self, arguments: &Map<String, Value>) {
         arguments.iter().for_each(|(name, value)| add(&mut self.proven, name, value.clone()));
+    }
+
+    /// What another server of the same program returned.
+    pub fn recall(&mut self, earlier: &Common) {
+        self.hear(earlier.returned.clone());
     }
 
     /// These are known to be there.

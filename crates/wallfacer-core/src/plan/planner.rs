@@ -8,6 +8,7 @@ use serde_json::Value;
 use wallfacer_text::lexicon::{Action, actions};
 
 use super::case::{Case, Step, Subject};
+use super::first_calls::FirstCalls;
 use super::foothold::Footholds;
 use super::input::Input;
 use super::knowledge::Common;
@@ -226,6 +227,22 @@ impl Planner {
     pub fn preludes(&self) -> impl Iterator<Item = (&str, &[Step])> {
         let known = self.tools.iter().filter(|plan| !plan.prelude.is_empty());
         known.map(|plan| (plan.name.as_str(), &plan.prelude[..]))
+    }
+
+    /// What its calls taught, for others.
+    pub fn first_calls(&self) -> FirstCalls {
+        let taught = |plan: &ToolPlan| (plan.name.clone(), plan.taught());
+        FirstCalls { tools: self.tools.iter().map(taught).collect(), common: self.common.clone() }
+    }
+
+    /// Begins with what earlier calls taught.
+    pub fn recall(&mut self, earlier: &FirstCalls) {
+        self.common.recall(&earlier.common);
+        for plan in &mut self.tools {
+            if let Some(taught) = earlier.tools.get(&plan.name) {
+                plan.recall(taught);
+            }
+        }
     }
 
     /// Values that are there, and worth trying wherever a field has their name.

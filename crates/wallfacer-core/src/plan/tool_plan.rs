@@ -9,6 +9,7 @@ use wallfacer_schema::{Choices, CompileError, Having, Limits, Pool, Schema, poin
 use super::case::{Case, Intent, Step};
 use super::described::described;
 use super::field::{Field, stems};
+use super::first_calls::Taught;
 use super::input::Inputs;
 use super::knowledge::{Common, Knowledge};
 use super::lesson::Lesson;
@@ -52,6 +53,8 @@ pub struct ToolPlan {
     pub inputs: Inputs,
     /// Calls that succeeded, the first few, with what each gave.
     pub good: Vec<(Step, Vec<Lesson>)>,
+    /// Calls that succeeded on another server, each behind what must come first.
+    recalled: Vec<(Vec<Step>, Step)>,
     /// What must come before each of its calls.
     pub prelude: Vec<Step>,
     /// The call that was refused because something must come first, and what may be meant.
@@ -82,6 +85,7 @@ impl ToolPlan {
             knowledge: Knowledge::of(tool),
             inputs: Inputs::default(),
             good: Vec::new(),
+            recalled: Vec::new(),
             prelude: Vec::new(),
             unready: None,
             was_unready: false,
@@ -94,15 +98,43 @@ impl ToolPlan {
         })
     }
 
-    /// The simplest arguments first, then a few realistic ones.
+    /// What its calls taught, for other tests.
+    pub fn taught(&self) -> Taught {
+        let good = self.good.iter().map(|(step, _)| step.clone());
+        Taught::new(self.knowledge.clone(), &self.prelude, good)
+    }
+
+    pub fn recall(&mut self, taught: &Taught) {
+        self.knowledge.recall(&taught.knowledge);
+        self.recalled.clone_from(&taught.calls);
+    }
+
+    /// What succeeded before and the simplest arguments first, then a few realistic ones.
     pub fn examples(&self, seed: u64, count: usize, common: &Common) -> Vec<Case> {
         let pool = self.knowledge.sure(common);
         let filled = self.schema.simplest_having(&Having { items: true, ..Having::default() }, &pool).ok();
-        let mut simplest: Vec<Value> = self.simplest(&pool).into_iter().chain(filled).take(count).collect();
-        simplest.dedup();
-        let drawn = self.drawn(seed, count - simplest.len(), &pool);
-        let simplest = simplest.into_iter().map(|value| self.case(value, Intent::Example, seed));
-        simplest.chain(drawn).collect()
+        let simplest = self.simplest(&pool).into_iter().chain(filled);
+        let simplest = simplest.map(|value| self.case(value, Intent::Example, seed));
+        let mut cases: Vec<Case> = Vec::new();
+        for case in self.recalled_cases(seed).chain(simplest) {
+            let is_new =
+                !cases.iter().any(|other| (&other.prelude, &other.steps) == (&case.prelude, &case.steps));
+            if is_new && cases.len() < count {
+                cases.push(case);
+            }
+        }
+        let drawn = self.drawn(seed, count - cases.len(), &pool);
+        cases.extend(drawn);
+        cases
+    }
+
+    fn recalled_cases(&self, seed: u64) -> impl Iterator<Item = Case> {
+        self.recalled.iter().filter_map(move |(prelude, step)| {
+            let Step::Call { params, .. } = step else { return None };
+            let arguments = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
+            let prelude = prelude.clone();
+            Some(Case { prelude, ..Case::tool(&self.name, arguments, Intent::Example, seed) })
+        })
     }
 
     /// Valid arguments of a tool that took none yet, made of what was learned meanwhile: as few as it goes with what is

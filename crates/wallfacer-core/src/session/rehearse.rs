@@ -1,8 +1,9 @@
-//! Calls each tool a few times before everything else, so that the world fits the server: what its services are expected to
-//! answer is learned from its errors, and programs that it looks for in vain are stood in for. Nothing is judged here, and
-//! nothing is learned of this later, so that a run depends on its seed and not on which worker was first.
+//! Calls each tool until it works, before everything else. So the world fits the server (what its services are expected to
+//! answer is learned from its errors, and programs that it looks for in vain are stood in for), and every test that follows
+//! knows a call that each tool takes. Nothing is judged here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wallfacer_process::sink::{Hint, Type};
@@ -11,13 +12,13 @@ use super::lab::{attempt, refusal, teach};
 use crate::catalogue::{Catalogue, Tool};
 use crate::judge::{Blame, Context, blame, lacks_program};
 use crate::observe::Answer;
-use crate::plan::{Case, Mode, Options, Phase, Planner};
+use crate::plan::{Case, FirstCalls, Footholds, Mode, Options, Phase, Planner};
 use crate::run::{Fetched, Patience, Recording, Runner, Taken};
 use crate::wire::{ConnectError, Connector, Server};
 use crate::world::{expected_members, missed};
 
-/// Valid calls of each tool, at most.
-const CALLS: usize = 8;
+/// Valid calls of each tool; one that takes none of them gets more.
+const CALLS: usize = 16;
 /// The longest argument: a call as it is meant needs no more.
 const MAX_BYTES: usize = 1_000;
 /// Answers that are tried for one call.
@@ -43,6 +44,8 @@ pub struct Rehearsed {
     pub stand_ins: BTreeSet<String>,
     /// Servers that were started.
     pub lives: u64,
+    /// Calls that worked, and what they returned.
+    pub calls: Arc<FirstCalls>,
 }
 
 impl Rehearsed {
@@ -140,6 +143,20 @@ impl Pass<'_> {
         self.until = Instant::now() + given;
         let plan = Options { seed, mode: Mode::Conform, iterations: CALLS, max_bytes: MAX_BYTES };
         let (mut planner, _) = Planner::new(tools, plan);
+        planner.recall(&self.rehearsed.calls);
+        let world = self.connector.world();
+        let footholds = Footholds::new(tools, world.scopes(), world.workspace().is_some());
+        footholds.into_iter().for_each(|footholds| planner.stand_on(footholds));
+        let gone = self.call_all(&mut planner, tools).await;
+        let calls = planner.first_calls();
+        // A later pass is about some tools only.
+        if calls.reached().count() >= self.rehearsed.calls.reached().count() {
+            self.rehearsed.calls = Arc::new(calls);
+        }
+        gone
+    }
+
+    async fn call_all(&mut self, planner: &mut Planner, tools: &[Tool]) -> Result<(), ConnectError> {
         let mut done: BTreeSet<String> = self.rehearsed.fetching.keys().cloned().collect();
         while let Some(round) = planner.next_round().filter(|round| round.phase == Phase::Examples) {
             for case in in_turn(round.cases) {
@@ -152,7 +169,7 @@ impl Pass<'_> {
                     return Ok(());
                 }
                 let Some((answer, recording)) = self.call(&case, tool).await? else { continue };
-                if teach(&mut planner, &case, &answer, &recording) || is_fatal(&recording) {
+                if teach(planner, &case, &answer, &recording) || is_fatal(&recording) {
                     self.lacking.remove(&name);
                     done.insert(name);
                 }

@@ -98,7 +98,7 @@ pub fn check(
     if harmless {
         let selection = Selection::new(catalogue, server, Wishes::from(effort));
         let context = Context::new(catalogue, server.protocol);
-        let (inject, with_grounds) = Inject::new(lab, catalogue, &selection, context, effort.seed);
+        let (inject, with_grounds) = Inject::new(lab, &session.known, &selection, context, effort.seed);
         (injecting, lab) = (Some(inject), with_grounds);
     }
     let load = Load {

@@ -56,6 +56,7 @@ pub(super) fn probes(
     notebook.judged += declarations.len() as u64;
     let listing = Listing::new(declarations, &context, server.protocol, Interest::ANSWERS);
     let mut planner = plan(options, &selection, notebook);
+    planner.recall(&session.known.first_calls);
     // Calls about files that are there reach further, and do no harm where nothing is written through.
     if server.standing.is_confined() {
         let world = session.connector.world();

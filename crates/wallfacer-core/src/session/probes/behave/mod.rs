@@ -130,6 +130,7 @@ impl<'a> Behave<'a> {
         let command = words.map(|word| word.to_string_lossy().into_owned()).collect();
         let plan = Options { seed, mode: Mode::Conform, iterations: calls, max_bytes: MAX_BYTES };
         let (mut planner, refused) = Planner::new(&selection.tools, plan);
+        planner.recall(&known.first_calls);
         for (what, why) in refused {
             notebook.leave_out(&what, &format!("its input schema cannot be used: {why}"));
         }

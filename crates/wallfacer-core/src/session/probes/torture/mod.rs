@@ -102,6 +102,7 @@ impl Torture {
     ) -> Torture {
         let options = Options { seed, mode: Mode::Conform, iterations: CALLS, max_bytes: MAX_BYTES };
         let (mut planner, refused) = Planner::new(&selection.tools, options);
+        planner.recall(&known.first_calls);
         for (what, why) in refused {
             notebook.leave_out(&what, &format!("its input schema cannot be used: {why}"));
         }
