@@ -16,6 +16,7 @@ mod junit;
 mod listing;
 mod look;
 mod markdown;
+mod notes;
 mod sarif;
 mod sent;
 #[cfg(test)]
