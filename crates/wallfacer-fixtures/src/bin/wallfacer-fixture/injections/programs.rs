@@ -139,6 +139,36 @@ pub fn scene(name: &str) -> Option<Scene> {
             })
             .except(|_| true, |call| run_there(call, |word| !word.starts_with('/')))
         }
+        "command-behind-own-arguments" => {
+            text_tool("calendar", "Shows pages of the calendar.", "args", |call| {
+                run(Command::new("echo").args(call.text("args").split_whitespace()))
+            })
+            .except(|_| true, |call| shell(&format!("echo {}", call.text("args"))))
+        }
+        "command-beside-a-command" => {
+            let both = json!({"room": {"type": "string"}, "command": {"type": "string"}});
+            Tool::new("exec_in_room", "Runs a command in a room.", both, &["room", "command"], |call| {
+                run(Command::new("echo").args(["--", call.text("room"), call.text("command")]))
+            })
+            .except(|_| true, |call| shell(&format!("echo -- {} 'in the room'", call.text("room"))))
+        }
+        "command-in-a-path-that-is-there" => {
+            let there = |call: &Call| {
+                let page = root().join(call.text("path")).canonicalize();
+                page.is_ok_and(|page| page.starts_with(root()) && page.is_file())
+            };
+            text_tool("count_letters", "Counts the letters of a page.", "path", move |call| match there(call) {
+                true => run(Command::new("wc").args(["-c", "--"]).arg(root().join(call.text("path")))),
+                false => failed("there is no such page"),
+            })
+            .except(
+                |_| true,
+                move |call| match there(call) {
+                    true => shell(&format!("wc -c \"{}\"", root().join(call.text("path")).display())),
+                    false => failed("there is no such page"),
+                },
+            )
+        }
         "command-as-a-list" => {
             let words = json!({"command": {"type": "array", "items": {"type": "string"}, "minItems": 1}});
             Tool::new("run_command", "Runs one of a few commands.", words, &["command"], |call| {
