@@ -16,6 +16,8 @@ use wallfacer_process::sink::REDIRECT;
 
 /// A longer value is left out of the payload: it only makes it harder to read.
 const MAX_VALUE: usize = 80;
+/// Paths that are there, with a command in their names, that one place gets.
+const MAX_THERE: usize = 2;
 /// Where an option of ours would make a file.
 const MADE: &str = "/tmp";
 /// Numbers whose product nobody writes down by chance.
@@ -94,10 +96,11 @@ fn paths_that_are_there<'a>(
     let is_fit = move |to: &To| match (place.purpose, to) {
         (Purpose::Directory, To::Directory) => true,
         (Purpose::File, To::Directory) => ending.is_none(),
-        (Purpose::File, To::File(of)) => ending.is_none_or(|ending| ending == of) || mentions(about, to),
+        (Purpose::File, To::File(of)) => ending.unwrap_or(PLAIN) == of || mentions(about, to),
         _ => false,
     };
-    ground.named.iter().filter(move |named| is_fit(&named.to)).map(|named| named.path.clone())
+    let fit = ground.named.iter().filter(move |named| is_fit(&named.to));
+    fit.map(|named| named.path.clone()).take(MAX_THERE)
 }
 
 /// What gets around a list of commands that a tool takes or refuses: each behind the plain name of the program, which

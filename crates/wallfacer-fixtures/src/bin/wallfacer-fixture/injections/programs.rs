@@ -1,6 +1,7 @@
 //! Values that reach other programs.
 
 use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -153,19 +154,15 @@ pub fn scene(name: &str) -> Option<Scene> {
             .except(|_| true, |call| shell(&format!("echo -- {} 'in the room'", call.text("room"))))
         }
         "command-in-a-path-that-is-there" => {
-            let there = |call: &Call| {
-                let page = root().join(call.text("path")).canonicalize();
-                page.is_ok_and(|page| page.starts_with(root()) && page.is_file())
-            };
-            text_tool("count_letters", "Counts the letters of a page.", "path", move |call| match there(call) {
-                true => run(Command::new("wc").args(["-c", "--"]).arg(root().join(call.text("path")))),
-                false => failed("there is no such page"),
+            text_tool("count_letters", "Counts the letters of a page.", "path", |call| match page(call) {
+                Some(page) => run(Command::new("wc").args(["-c", "--"]).arg(page)),
+                None => failed("there is no such page"),
             })
             .except(
                 |_| true,
-                move |call| match there(call) {
-                    true => shell(&format!("wc -c \"{}\"", root().join(call.text("path")).display())),
-                    false => failed("there is no such page"),
+                |call| match page(call) {
+                    Some(page) => shell(&format!("wc -c \"{}\"", page.display())),
+                    None => failed("there is no such page"),
                 },
             )
         }
@@ -201,6 +198,12 @@ fn run_there(call: &Call, may: impl Fn(&str) -> bool) -> Answer {
         }
         _ => failed("this command is not allowed"),
     }
+}
+
+/// The page that a call names, if it is there.
+fn page(call: &Call) -> Option<PathBuf> {
+    let page = root().join(call.text("path"));
+    page.canonicalize().is_ok_and(|there| there.starts_with(root()) && there.is_file()).then_some(page)
 }
 
 fn words_of(call: &Call) -> Vec<String> {
