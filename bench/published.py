@@ -205,7 +205,19 @@ def setting(entry, scene, work_directory):
         return ["mcp"], {"BASIC_MEMORY_HOME": str(root)}
     if "edgartools" in package:
         return [], {"EDGAR_IDENTITY": "Bench bench@example.com"}
-    return [], {}
+    return listed(entry, scene, root)
+
+
+def listed(entry, scene, root):
+    """What the list itself says that a user would have: `arguments` and `environment`, where `<root>` is a directory, and `files` in it."""
+    for name, text in entry.get("files", {}).items():
+        file = root.parent / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    given = cluster(scene) if entry.get("setup") == "cluster" else {}
+    given.update(entry.get("environment", {}))
+    fill = lambda word: word.replace("<root>", str(root))
+    return [fill(word) for word in entry.get("arguments", [])], {name: fill(value) for name, value in given.items()}
 
 
 def fingerprint(wallfacer):

@@ -6,6 +6,7 @@ use crate::answer::Answer;
 use crate::session::lock;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::SystemTime;
 
@@ -37,7 +38,29 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         on_one_host(),
         either_and_not_both(),
     ];
-    (flaw == "reach").then(|| Scene::of(tools))
+    match flaw {
+        "reach" => Some(Scene::of(tools)),
+        "reach-programs" => Some(Scene::of(vec![tunes_lutes(), rings_bells()])),
+        _ => None,
+    }
+}
+
+/// Asks a shell for a program that no machine has.
+fn tunes_lutes() -> Tool {
+    Tool::new("tune_lute", "Tunes a lute.", json!({}), &[], |_| run("lutectl tune"))
+}
+
+/// Asks for one where it should lie.
+fn rings_bells() -> Tool {
+    Tool::new("ring_bell", "Rings a bell.", json!({}), &[], |_| run("/usr/bin/bellctl ring"))
+}
+
+fn run(line: &str) -> Answer {
+    match Command::new("sh").args(["-c", line]).stdin(Stdio::null()).output() {
+        Ok(done) if done.status.success() => said("done"),
+        Ok(done) => failed(&format!("Command failed: {line}\n{}", String::from_utf8_lossy(&done.stderr))),
+        Err(error) => failed(&error.to_string()),
+    }
 }
 
 fn text() -> Value {
