@@ -4,6 +4,7 @@ mod case;
 mod claim;
 mod declared;
 mod described;
+mod disturbance;
 mod example;
 mod extent;
 mod failure;
@@ -33,6 +34,7 @@ mod tool_plan;
 pub use case::{Case, Intent, Kept, Step, Subject, rows};
 pub use claim::{Claim, Law};
 pub use declared::{Closed, Declared};
+pub use disturbance::{Disk, Disturbance, Request, Trouble};
 pub use extent::{DEEP, LARGE, depth, is_extreme, params_size};
 pub use failure::failure_in_words;
 pub use first_calls::FirstCalls;
@@ -55,5 +57,5 @@ pub use protocol::protocol_cases;
 pub use rule::{
     NotMade, RulePlan, common_arguments, put_over, rule_cases, sequence_case, static_case, with_arguments,
 };
-pub use schedule::{Ask, Part, Question, Schedule, mark, replace};
+pub use schedule::{Ask, Part, Question, Schedule, mark, marks_in, replace};
 pub use wallfacer_text::lexicon::words;

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use wallfacer_process::jail::{Canary, Jail, Network, Plant, home_of_the_user, offers, project_canaries};
+use wallfacer_process::jail::{Canary, Jail, Limits, Network, Plant, home_of_the_user, offers, project_canaries};
 use wallfacer_process::sink::{Authority, Fault, Mode, Shapes};
 use wallfacer_process::{Rung, Spec};
 
@@ -46,6 +46,8 @@ pub struct World {
     pub watch: bool,
     /// While it is watched: whether what it looks for in vain is seen too. For one short life, because it costs much.
     pub lookups: bool,
+    /// What all that is written may take; none for what is usual.
+    pub disk: Option<u64>,
     /// The best rung that is tried.
     pub best: Rung,
     pub(super) home: PathBuf,
@@ -83,6 +85,7 @@ impl World {
             listeners: Vec::new(),
             watch: target.sandbox.required.observe,
             lookups: false,
+            disk: None,
             best: Rung::Overlay,
             home: home(target, ambient),
             sandbox: target.sandbox.clone(),
@@ -308,6 +311,10 @@ impl World {
                 Net::Host => Network::Host,
             },
             best: self.best,
+            limits: match self.disk {
+                Some(disk_bytes) => Limits { disk_bytes, ..Limits::default() },
+                None => Limits::default(),
+            },
             ..self.jail()
         });
         self.fetching.supply(&self.launcher, &mut spec);

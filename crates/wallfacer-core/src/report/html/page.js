@@ -11,7 +11,7 @@
     ['Schemas', ['schema_violation', 'accepted_invalid']],
     ['Injection', ['injection']],
     ['Secrets and effects', ['secret_leak', 'undeclared_behaviour']],
-    ['State', ['state_leak', 'race', 'sequence_failure']],
+    ['State', ['state_leak', 'race', 'data_loss', 'sequence_failure']],
     ['Rules and changes', ['property_failure', 'drift']],
   ];
 

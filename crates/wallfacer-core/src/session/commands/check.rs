@@ -106,6 +106,7 @@ pub fn check(
         mode: if options.rules.is_empty() { TortureMode::All } else { TortureMode::Parallel },
         concurrency: CALLS_AT_ONCE,
         clients: CLIENTS_AT_ONCE,
+        thorough: false,
         shared: options.shared,
     };
     let mut torturing = harmless.then(|| torture::probes(&session, effort, secrets, load, &mut notebook));
