@@ -52,7 +52,7 @@ impl Agent {
         let mut note = |answer: &Value| {
             texts.push(answer["content"][0]["text"].as_str().unwrap_or_default().to_owned());
         };
-        let checked = self.call("check", json!({"server": server, "budget_seconds": 6}));
+        let checked = self.call("check", json!({"server": server, "budget_seconds": 20}));
         note(&checked);
         note(&self.call("doctor", json!({ "server": server })));
         note(&self.call("findings", json!({})));
@@ -87,10 +87,8 @@ fn nothing_that_a_server_says_acts_in_what_an_agent_is_told() {
     let world = World::new().with(".mcp.json", &client_file(&server));
     let mut agent = Agent::start(&world, &[]);
     let texts = agent.use_all("one");
-    assert!(
-        texts.iter().filter(|text| text.contains("owned") || text.contains("forged")).count() > 3,
-        "{texts:#?}"
-    );
+    let told = texts.iter().filter(|text| text.contains("owned") || text.contains("forged"));
+    assert!(told.count() > 1, "{texts:#?}");
     let faults: Vec<String> = texts.iter().flat_map(|text| acting(text)).collect();
     assert_eq!(faults, [""; 0]);
     assert_eq!(acting(&agent.said), [""; 0], "as it is on the wire");
@@ -106,7 +104,7 @@ fn no_secret_of_a_server_is_told_to_an_agent() {
         World::new().with("echo.py", include_str!("echo.py")).with(".mcp.json", &client_file(&server));
     let mut agent = Agent::start(&world, &[]);
     let texts = agent.use_all("one");
-    assert!(texts.iter().any(|text| text.contains("started with")), "the server says it: {texts:#?}");
+    assert!(texts.iter().any(|text| text.contains("echo [redacted]")), "the server says it: {texts:#?}");
     assert!(!agent.said.contains(secret), "{}", agent.said);
     agent.end();
 }
@@ -120,8 +118,8 @@ fn no_file_of_the_project_opens_the_sandbox_for_an_agent_unless_its_user_allows_
         "message":"it ended","repro":{"seed":7,"tool_call":{},"transport":"stdio"},"timestamp":"2026-01-02T03:04:05Z"}"#;
     let world = world.with(".wallfacer/corpus/echo/0123456789abcdef.json", finding);
     for opened in ["mode = \"off\"", "net = \"host\"", "keep = [\"~\"]"] {
-        let config = format!("[target]\ncommand = \"server\"\n[target.timeouts]\n[sandbox]\n{opened}\n");
-        fs::write(world.here().join("wallfacer.toml"), config.replace("[target.timeouts]\n", "")).unwrap();
+        let config = format!("[target]\ncommand = \"server\"\n[sandbox]\n{opened}\n");
+        fs::write(world.here().join("wallfacer.toml"), config).unwrap();
         let mut agent = Agent::start(&world, &[]);
         for (tool, arguments) in [
             ("check", json!({"budget_seconds": 1})),

@@ -314,7 +314,7 @@ def call(params):
         except OSError: pass
     return {"content": []}
 "#;
-        each(["check", "behave"], |command| {
+        each(["check", "behave", "torture"], |command| {
             each(ways(), |way| drop(test(way, attack, &[command], BUDGET, MEMORY)));
         });
     });
