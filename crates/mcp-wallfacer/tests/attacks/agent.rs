@@ -80,7 +80,7 @@ fn client_file(server: &Value) -> String {
     json!({"mcpServers": {"one": server}}).to_string()
 }
 
-/// New.
+/// Was open since there is such a server: what `doctor` and progress told was as the server had written it.
 #[test]
 fn nothing_that_a_server_says_acts_in_what_an_agent_is_told() {
     let server = json!({"command": fixture(), "args": ["hostile"]});
@@ -95,7 +95,7 @@ fn nothing_that_a_server_says_acts_in_what_an_agent_is_told() {
     agent.end();
 }
 
-/// New.
+/// Held since there is such a server.
 #[test]
 fn no_secret_of_a_server_is_told_to_an_agent() {
     let secret = "kept-from-every-agent-77";

@@ -341,7 +341,7 @@ fn a_file_of_the_project_brings_nothing_of_the_user_to_where_packages_are_fetche
     });
 }
 
-/// New. Where all of a project is to be seen, nothing of its packages runs.
+/// Held, and not in the review. Where all of a project is to be seen, nothing of its packages runs.
 #[test]
 fn what_a_project_needs_does_not_run_where_the_project_is_seen() {
     let Some(program) = found("uv") else { return };
