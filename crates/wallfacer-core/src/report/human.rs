@@ -39,8 +39,7 @@ const KEY: usize = 12;
 pub fn human(document: &Document, look: Look) -> String {
     let mut page = Page::new(look);
     page.noise = start_up_noise(&document.findings);
-    if let Some(warning) = document.run.access.warning() {
-        let warning = shortened(&warning, TEXT);
+    if let Some(warning) = document.warning() {
         page.write(&format!("{}\n", look.paint(Tone::Warning, &warning)));
     }
     page.verdict(document);

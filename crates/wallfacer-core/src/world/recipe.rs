@@ -12,7 +12,7 @@ use wallfacer_process::{Rung, Spec};
 use super::access::Access;
 use super::entrusted::{Entrusted, hosts};
 use super::exposed::{exposed, named};
-use super::fetch::Fetching;
+use super::fetch::{Fetching, ForFetching};
 use super::launcher::Launcher;
 use super::scope::{DeclaredBy, named_by_variables, places, scopes};
 use super::standing::Standing;
@@ -107,6 +107,8 @@ impl World {
                 world.read(command, &target.roots, ambient);
                 world.keep(command, ambient);
                 world.secrets = inherited_secrets(command, ambient);
+                world.fetching.by_project =
+                    target.by_project.as_ref().map(|by| ForFetching::of(command, by, ambient));
                 world.hosts = hosts(&command.environment.resolve(ambient.clone()));
             }
             None => world.leave("what runs already can be neither confined nor watched".to_owned()),
@@ -336,7 +338,10 @@ fn home(target: &Target, ambient: &BTreeMap<OsString, OsString>) -> PathBuf {
 }
 
 /// Variables that nobody named and that hold something to keep.
-fn inherited_secrets(command: &Command, ambient: &BTreeMap<OsString, OsString>) -> BTreeMap<String, String> {
+pub(super) fn inherited_secrets(
+    command: &Command,
+    ambient: &BTreeMap<OsString, OsString>,
+) -> BTreeMap<String, String> {
     let texts = ambient.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
     texts
         .filter(|(name, _)| command.environment.is_merely_inherited(name))

@@ -243,7 +243,7 @@
       document.documentElement.dataset.theme = dark ? 'light' : 'dark';
     });
     const [word, ...said] = run.verdict.split(' · ');
-    return make('header', {}, make('h1', {}, run.title ?? run.server), run.title ? make('p', { class: 'faint' }, run.server) : null,
+    return make('header', {}, run.warning ? make('p', { class: 'warning' }, run.warning) : null, make('h1', {}, run.title ?? run.server), run.title ? make('p', { class: 'faint' }, run.server) : null,
       make('p', { class: 'verdict' }, make('span', { class: `word ${run.word}` }, word), said.join(' · ')),
       make('nav', { 'aria-label': 'Sections' }, [['findings', 'Findings'], ['tools', 'Tools'], ['timeline', 'Timeline'], ['earlier', 'Earlier runs'], ['not-tested', 'Not tested'], ['run', 'The run']]
         .filter(([id]) => document.getElementById(id) || id !== 'timeline' && id !== 'earlier' || sections.has(id)).map(([id, text]) => make('a', { href: `#${id}` }, text)), theme));
