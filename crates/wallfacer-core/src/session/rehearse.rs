@@ -14,7 +14,7 @@ use crate::observe::Answer;
 use crate::plan::{Case, Mode, Options, Phase, Planner};
 use crate::run::{Fetched, Patience, Recording, Runner, Taken};
 use crate::wire::{ConnectError, Connector, Server};
-use crate::world::{expected_members, missed};
+use crate::world::{Expected, expected_members, missed};
 
 /// Valid calls of each tool, at most.
 const CALLS: usize = 8;
@@ -130,7 +130,7 @@ struct Pass<'a> {
     rehearsed: &'a mut Rehearsed,
     /// Tools that say that a program is not there.
     lacking: BTreeSet<String>,
-    expected: Option<Vec<String>>,
+    expected: Option<Vec<Expected>>,
 }
 
 impl Pass<'_> {
@@ -187,7 +187,7 @@ impl Pass<'_> {
                 Some(asked) if failed => {
                     let mut hints = hints(&words, tool, round);
                     if round == FROM_CODE {
-                        hints.extend(self.expected().iter().map(|name| Hint::Named(name.clone(), None)));
+                        hints.extend(self.named_by_code());
                     }
                     Some((asked.clone(), hints))
                 }
@@ -200,17 +200,25 @@ impl Pass<'_> {
             };
             let silent = attempt.recording.steps.iter().any(Taken::is_fatal);
             last = Some((seen.answer.clone(), attempt.recording));
-            let Some((Fetched { method, host, path }, hints)) = hints.filter(|_| !silent) else { break };
+            let Some((Fetched { method, host, path }, mut hints)) = hints else { break };
+            if silent {
+                // It may wait for a state that its service never tells: its code says which.
+                hints = self.named_by_code();
+            }
             let news = self.connector.world().shapes.learn(&method, &host, &path, &hints);
-            if !news || Instant::now() >= self.until {
+            if !news || silent || Instant::now() >= self.until {
                 break;
             }
         }
         Ok(last)
     }
 
+    fn named_by_code(&mut self) -> Vec<Hint> {
+        self.expected().iter().map(|(name, is)| Hint::Named(name.clone(), is.clone())).collect()
+    }
+
     /// What its own code expects of services. Read once, and only where its errors do not say enough.
-    fn expected(&mut self) -> &[String] {
+    fn expected(&mut self) -> &[Expected] {
         let command = || {
             let words = self.connector.target().reach.command();
             let words =

@@ -48,7 +48,7 @@ mod way;
 mod workspace;
 
 pub use access::Access;
-pub use code::expected_members;
+pub use code::{Expected, expected_members};
 pub use entrusted::Entrusted;
 pub use missed::missed;
 pub use recipe::World;

@@ -252,8 +252,9 @@ fn name_members(value: &mut Value, shape: &Shape, things: &Things<'_>, depth: us
         Value::Object(members) if depth <= DEEPEST_NAMED => {
             for (name, is) in &shape.named {
                 let made = is.as_ref().map_or_else(|| things.value(name, 1), |is| things.of_type(name, is));
+                let exactly = matches!(is, Some(Type::Is(_)));
                 match members.get(name) {
-                    Some(known) if is.is_none() || same_type(known, &made) => {}
+                    Some(known) if is.is_none() || !exactly && same_type(known, &made) => {}
                     _ => drop(members.insert(name.clone(), made)),
                 }
             }

@@ -36,6 +36,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         one_cell(),
         on_one_host(),
         either_and_not_both(),
+        declares_nothing(),
     ];
     (flaw == "reach").then(|| Scene::of(tools))
 }
@@ -87,6 +88,19 @@ fn either_and_not_both() -> Tool {
         match (call.arguments.get("shore").is_some(), call.arguments.get("depth").is_some()) {
             (true, false) | (false, true) => said("cast"),
             _ => failed("Pass either shore or depth, not both and not neither."),
+        }
+    })
+}
+
+/// Its schema names no argument; its refusals do.
+fn declares_nothing() -> Tool {
+    Tool::new("hang_lamps", "Hangs lamps.", json!({}), &[], |call| {
+        let is_list = call.arguments["hooks"].as_array().is_some_and(|hooks| !hooks.is_empty());
+        let faults = json!([{ "expected": "array", "code": "invalid_type", "path": ["hooks"],
+            "message": "Invalid input: expected array, received undefined" }]);
+        match is_list {
+            true => said("hung"),
+            false => failed(&format!("Invalid arguments: {faults}")),
         }
     })
 }
