@@ -20,6 +20,8 @@ use crate::world::{Expected, expected_members, missed};
 const CALLS: usize = 8;
 /// The longest argument: a call as it is meant needs no more.
 const MAX_BYTES: usize = 1_000;
+/// Calls of each tool after which a server that asked for no service and missed no program is taken to need none.
+const CALLS_UNTIL_SURE: usize = 2;
 /// Answers that are tried for one call.
 const MAX_ANSWERS: usize = 12;
 /// The answer that has what the server's own code expects: its errors were heeded in the one before.
@@ -89,6 +91,8 @@ pub async fn rehearse(
             rehearsed: &mut rehearsed,
             lacking: BTreeSet::new(),
             expected: None,
+            needs_anything: false,
+            made: 0,
         };
         // A server that does not start a second time is told by those who need it.
         let _or_out_of_time = tokio::time::timeout(plan.time * 2, pass.go(&tools, plan.seed)).await;
@@ -131,6 +135,10 @@ struct Pass<'a> {
     /// Tools that say that a program is not there.
     lacking: BTreeSet<String>,
     expected: Option<Vec<Expected>>,
+    /// Whether any call asked for a service, or missed a program.
+    needs_anything: bool,
+    /// Cases that had their turn.
+    made: usize,
 }
 
 impl Pass<'_> {
@@ -143,6 +151,10 @@ impl Pass<'_> {
         let mut done: BTreeSet<String> = self.rehearsed.fetching.keys().cloned().collect();
         while let Some(round) = planner.next_round().filter(|round| round.phase == Phase::Examples) {
             for case in in_turn(round.cases) {
+                if self.made >= tools.len() * CALLS_UNTIL_SURE && !self.needs_anything {
+                    return Ok(());
+                }
+                self.made += 1;
                 let Some(name) = case.subject.tool().map(str::to_owned) else { continue };
                 let tool = tools.iter().find(|tool| tool.name == name);
                 if done.contains(&name) {
@@ -176,6 +188,8 @@ impl Pass<'_> {
                 return Ok(last);
             };
             let words = refusal(taken);
+            let asked = taken.fetched.as_ref().is_some_and(|fetched| !fetched.is_empty());
+            self.needs_anything |= asked || lacks_program(&words);
             let failed = seen.answer != Answer::Completed || is_error(&words);
             if failed {
                 self.stand_in(taken);

@@ -37,6 +37,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         on_one_host(),
         either_and_not_both(),
         declares_nothing(),
+        address_in_the_text(),
     ];
     (flaw == "reach").then(|| Scene::of(tools))
 }
@@ -92,9 +93,17 @@ fn either_and_not_both() -> Tool {
     })
 }
 
+fn address_in_the_text() -> Tool {
+    let about = "Reads a leaflet.\n\n## Examples\n- https://leaflets.beetles.example/wings.html\n";
+    Tool::new("read_leaflet", about, json!({"url": text()}), &["url"], |call| match call.text("url") {
+        url if url.starts_with("https://leaflets.beetles.example/") => said("read"),
+        _ => failed("the address is not one of those that are supported"),
+    })
+}
+
 /// Its schema names no argument; its refusals do.
 fn declares_nothing() -> Tool {
-    Tool::new("hang_lamps", "Hangs lamps.", json!({}), &[], |call| {
+    let tool = Tool::new("hang_lamps", "Hangs lamps.", json!({}), &[], |call| {
         let is_list = call.arguments["hooks"].as_array().is_some_and(|hooks| !hooks.is_empty());
         let faults = json!([{ "expected": "array", "code": "invalid_type", "path": ["hooks"],
             "message": "Invalid input: expected array, received undefined" }]);
@@ -102,7 +111,8 @@ fn declares_nothing() -> Tool {
             true => said("hung"),
             false => failed(&format!("Invalid arguments: {faults}")),
         }
-    })
+    });
+    tool.undeclared()
 }
 
 /// An id that no other process gives.
