@@ -161,7 +161,7 @@ fn read_names(text: &str, counts: &mut BTreeMap<String, Read>) {
     });
     static MEMBER: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(&format!(
-            r"\b{ANSWER}(?:\.data|\.body)?\??\.([A-Za-z_$][\w$]{{1,40}})(?:\??\.([A-Za-z_$][\w$]*)|[^\w$(]|$)"
+            r"\b{ANSWER}(?:\.data|\.body)?\??\.([A-Za-z_$][\w$]{{1,40}})(?:\??\.([A-Za-z_$][\w$]*)(?:\??\.([A-Za-z_$][\w$]*))?|[^\w$(]|$)"
         ))
         .expect("a fixed pattern")
     });
@@ -174,16 +174,30 @@ fn read_names(text: &str, counts: &mut BTreeMap<String, Read>) {
             count(name.split([':', '=']).next().unwrap_or_default().trim(), None, counts);
         }
     }
+    // Lists and objects are read from whatever holds a part of an answer.
+    static LIST: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[\w$)\]]\??\.([A-Za-z_$][\w$]{1,40})\??\.(?:map|forEach|flatMap|filter|reduce|some|every)\(|[\w$)\]]\??\.([A-Za-z_$][\w$]{1,40})(?:\?\.)?\[0\]")
+            .expect("a fixed pattern")
+    });
+    static DEFAULT: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"\.get\(\s*["']([A-Za-z_]\w{1,40})["']\s*,\s*([\[{])"#).expect("a fixed pattern")
+    });
     for found in MEMBER.captures_iter(text) {
-        let is = found.get(2).and_then(|of| match of.as_str() {
-            "map" | "forEach" | "filter" | "reduce" | "some" | "every" | "flatMap" | "find" | "sort" => {
-                Some(Type::List)
-            }
-            // A text has these too.
-            member if member.starts_with("to") || MEMBERS_OF_ALL.contains(&member) => None,
-            _ => Some(Type::Object),
-        });
-        count(&found[1], is, counts);
+        let mut names = [found.get(1), found.get(2), found.get(3)].into_iter().flatten().map(|name| name.as_str());
+        let mut name = names.next();
+        while let Some(this) = name {
+            let next = names.next();
+            count(this, next.and_then(holds), counts);
+            // What a list or a text has of its own is no member of an answer.
+            name = next.filter(|next| holds(next) == Some(Type::Object));
+        }
+    }
+    for found in LIST.captures_iter(text) {
+        let name = found.get(1).or_else(|| found.get(2)).map_or("", |name| name.as_str());
+        count(name, Some(Type::List), counts);
+    }
+    for found in DEFAULT.captures_iter(text) {
+        count(&found[1], Some(if &found[2] == "[" { Type::List } else { Type::Object }), counts);
     }
     for found in KEY.captures_iter(text) {
         let is = found.get(2).and_then(|of| of.as_str().chars().last()).map(|last| match last {
@@ -191,6 +205,18 @@ fn read_names(text: &str, counts: &mut BTreeMap<String, Read>) {
             _ => Type::List,
         });
         count(&found[1], is, counts);
+    }
+}
+
+/// What a value is of which this is asked.
+fn holds(member: &str) -> Option<Type> {
+    match member {
+        "map" | "forEach" | "filter" | "reduce" | "some" | "every" | "flatMap" | "find" | "sort" => {
+            Some(Type::List)
+        }
+        // A text has these too.
+        member if member.starts_with("to") || MEMBERS_OF_ALL.contains(&member) => None,
+        _ => Some(Type::Object),
     }
 }
 
@@ -248,14 +274,16 @@ mod tests {
         write(
             "build/shop.js",
             "const { fine, errorText, shelfObj: shelf } = response.data;\nreturn data.lampList.map(f);\n\
-             const safe = response.extra.is_safe;\nwhile (job.status !== 'finished') await nap();",
+             const safe = response.extra.is_safe;\nconst from = way.steps[0].from;\nwhile (job.status !== 'finished') await nap();",
         );
         let start = write("build/index.js", "run();");
         let expected = [
+            ("lampList".to_owned(), Some(Type::List)),
             ("extra".to_owned(), Some(Type::Object)),
             ("fine".to_owned(), None),
-            ("lampList".to_owned(), Some(Type::List)),
+            ("is_safe".to_owned(), None),
             ("shelfObj".to_owned(), None),
+            ("steps".to_owned(), Some(Type::List)),
             ("status".to_owned(), Some(Type::Is("finished".into()))),
         ];
         assert_eq!(expected_members(&["node".into(), start]), expected);
