@@ -174,6 +174,8 @@ def setting(entry, scene, work_directory):
         repository(work_directory)
         return [], {}
     root.mkdir(parents=True)
+    if "arguments" in entry or "variables" in entry:
+        return stated(entry, root)
     if "server-filesystem" in package:
         (root / "page.txt").write_text("one\n")
         return [str(root)], {}
@@ -218,6 +220,14 @@ def listed(entry, scene, root):
     given.update(entry.get("environment", {}))
     fill = lambda word: word.replace("<root>", str(root))
     return [fill(word) for word in entry.get("arguments", [])], {name: fill(value) for name, value in given.items()}
+
+
+def stated(entry, root):
+    """The arguments and the variables that the list itself names, where `<root>` is a directory with a few files."""
+    (root / "page.md").write_text("# One\n\nFirst paragraph, see [[two]]. #topic\n")
+    (root / "page.py").write_text("def one():\n    return 1\n")
+    fill = lambda text: text.replace("<root>", str(root))
+    return [fill(word) for word in entry.get("arguments", [])], {name: fill(value) for name, value in entry.get("variables", {}).items()}
 
 
 def fingerprint(wallfacer):

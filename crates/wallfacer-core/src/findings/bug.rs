@@ -104,7 +104,9 @@ impl Bug {
     pub fn is_of_the_server(&self, subjects: usize) -> bool {
         let scope = self.cause.label().starts_with("no-injection path")
             || self.cause.label().starts_with("no-injection symlink");
-        let one_place = self.cause.names_its_place() || scope || self.is_of_rule();
+        // What every call opens, none of the tools does.
+        let opens = self.cause.label().starts_with("leaves-secrets-alone");
+        let one_place = self.cause.names_its_place() || scope || opens || self.is_of_rule();
         // Silence has no cause that could be told from another.
         self.kind != (Kind::Hang { ms: 0 }).name()
             && subjects >= if one_place { SAME_PLACE } else { SAME_WORDS }

@@ -142,7 +142,7 @@ static INPUT: LazyLock<Regex> = LazyLock::new(|| {
 /// A crash in a program's own words, which may quote anything.
 static CRASHES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"typeerror|referenceerror|rangeerror|keyerror|indexerror|attributeerror|unboundlocalerror|nameerror|zerodivisionerror|recursionerror|assertionerror|nullpointer|nil pointer|panic|cannot read propert|is not a function|is not iterable|undefined is not|maximum call stack|segmentation fault|unwrap\(\)",
+        r"typeerror|referenceerror|rangeerror|keyerror|indexerror|attributeerror|unboundlocalerror|nameerror|zerodivisionerror|recursionerror|assertionerror|nullpointer|nil pointer|panic|list index out of|index out of (?:range|bounds)(?:: | \[)|cannot read propert|is not a function|is not iterable|undefined is not|maximum call stack|segmentation fault|unwrap\(\)",
     )
 });
 
@@ -219,6 +219,8 @@ mod tests {
             "KeyError: 'missing'",
             "runtime error: invalid memory address or nil pointer dereference",
             "division by zero",
+            "list index out of range",
+            "runtime error: index out of range [5] with length 3",
         ] {
             assert_eq!(blame(text), Blame::Nobody, "{text}");
         }

@@ -61,7 +61,10 @@ impl Knowledge {
         let mut described = Values::new();
         for field in &fields {
             let named = example::examples(&field.description).into_iter();
-            named.for_each(|value| add(&mut described, &field.path, value));
+            // What an address must be like the tool often says in its own text.
+            let is_address = FieldKind::of(&field.name, &field.description) == Some(FieldKind::Url);
+            let shown = is_address.then(|| example::addresses(about)).into_iter().flatten();
+            shown.chain(named).for_each(|value| add(&mut described, &field.path, value));
         }
         Knowledge {
             fields,

@@ -10,6 +10,7 @@ use wallfacer_text::lexicon::{Action, actions};
 use super::case::{Case, Step, Subject};
 use super::first_calls::FirstCalls;
 use super::foothold::Footholds;
+use super::injection::demanded;
 use super::input::Input;
 use super::knowledge::Common;
 use super::lesson::{Lesson, Teaching};
@@ -191,6 +192,12 @@ impl Planner {
                 }
                 if case.intent.is_valid() == Some(true) {
                     plan.note_refusal(&text);
+                }
+                if plan.declare(&demanded(&text))
+                    && let Some(footholds) = &footholds
+                {
+                    let (name, about) = (plan.name.clone(), plan.about.clone());
+                    plan.knowledge.know(|field| footholds.of(field, &name, &about));
                 }
                 let mut refusal = read_refusal(&text, &plan.knowledge.names(), arguments);
                 // Where one argument is not valid, nothing is said of the others.

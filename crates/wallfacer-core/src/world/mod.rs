@@ -51,7 +51,7 @@ mod workspace;
 
 pub use access::Access;
 pub use carried::{Carried, files_holding};
-pub use code::expected_members;
+pub use code::{Expected, expected_members};
 pub use entrusted::Entrusted;
 pub use missed::missed;
 pub use recipe::World;

@@ -136,7 +136,9 @@ impl<'a> Behave<'a> {
         }
         let world = connector.world();
         let footholds = Footholds::new(&selection.tools, world.scopes(), world.workspace().is_some());
-        footholds.into_iter().for_each(|footholds| planner.stand_on(footholds));
+        footholds
+            .into_iter()
+            .for_each(|footholds| planner.stand_on(footholds.of_server(server.name.as_deref())));
         let empty = Arc::new(Context::new(catalogue, server.protocol));
         let places = context.watched.as_ref().map(|watched| watched.places.clone()).unwrap_or_default();
         Behave {

@@ -134,7 +134,9 @@ impl Torture {
         if known.server.standing.is_confined() {
             let world = connector.world();
             let footholds = Footholds::new(&selection.tools, world.scopes(), world.workspace().is_some());
-            footholds.into_iter().for_each(|footholds| planner.stand_on(footholds));
+            footholds
+                .into_iter()
+                .for_each(|footholds| planner.stand_on(footholds.of_server(known.server.name.as_deref())));
         }
         Torture {
             seen: Seen { world: World::Plain, context, interest: Interest::ANSWERS },

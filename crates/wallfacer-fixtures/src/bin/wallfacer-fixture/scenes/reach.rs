@@ -37,6 +37,8 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         one_cell(),
         on_one_host(),
         either_and_not_both(),
+        declares_nothing(),
+        address_in_the_text(),
     ];
     match flaw {
         "reach" => Some(Scene::of(tools)),
@@ -112,6 +114,28 @@ fn either_and_not_both() -> Tool {
             _ => failed("Pass either shore or depth, not both and not neither."),
         }
     })
+}
+
+fn address_in_the_text() -> Tool {
+    let about = "Reads a leaflet.\n\n## Examples\n- https://leaflets.beetles.example/wings.html\n";
+    Tool::new("read_leaflet", about, json!({"url": text()}), &["url"], |call| match call.text("url") {
+        url if url.starts_with("https://leaflets.beetles.example/") => said("read"),
+        _ => failed("the address is not one of those that are supported"),
+    })
+}
+
+/// Its schema names no argument; its refusals do.
+fn declares_nothing() -> Tool {
+    let tool = Tool::new("hang_lamps", "Hangs lamps.", json!({}), &[], |call| {
+        let is_list = call.arguments["hooks"].as_array().is_some_and(|hooks| !hooks.is_empty());
+        let faults = json!([{ "expected": "array", "code": "invalid_type", "path": ["hooks"],
+            "message": "Invalid input: expected array, received undefined" }]);
+        match is_list {
+            true => said("hung"),
+            false => failed(&format!("Invalid arguments: {faults}")),
+        }
+    });
+    tool.undeclared()
 }
 
 /// An id that no other process gives.
