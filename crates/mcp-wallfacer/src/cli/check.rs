@@ -4,6 +4,7 @@ use std::path::Path;
 
 use wallfacer_core::report::Report;
 
+use super::all::AllArgs;
 use super::checking::{Asked, Checked, perform};
 use super::conclude::conclude;
 use super::corpus_place::CorpusArgs;
@@ -22,6 +23,8 @@ pub struct Args {
     #[command(flatten)]
     effort: EffortArgs,
     #[command(flatten)]
+    all: AllArgs,
+    #[command(flatten)]
     corpus: CorpusArgs,
     #[command(flatten)]
     output: RunOutput,
@@ -29,7 +32,10 @@ pub struct Args {
 
 pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Failure> {
     args.output.check()?;
-    let Args { target, effort, corpus, output } = args;
+    let Args { target, effort, all, corpus, output } = args;
+    if all.is_asked() {
+        return all.run(effort.shard.shard()?, output, watch);
+    }
     let asked = Asked { command: "check", target, effort, iterations: None, baseline: None, corpus, output };
     let Checked { run, source, redaction } = perform(&asked, config, watch)?;
     conclude(&Report::new(&run, effort.selection.severity_threshold, source), output, &redaction)

@@ -53,7 +53,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         accept(&mut baseline, &run, reason, args.baseline.as_deref())?;
     }
     run.hold_against(&baseline);
-    if !args.effort.selection.is_whole() || run.interrupted {
+    if !args.effort.selection.is_whole() || run.part.is_some() || run.interrupted {
         // What was left out was not looked for.
         run.stale.clear();
     }

@@ -69,6 +69,8 @@ pub struct ToolPlan {
     repeated: bool,
     /// No further cases, because of what it did.
     pub stopped: bool,
+    /// Whether its cases, but for examples, are tried on another machine.
+    pub elsewhere: bool,
 }
 
 impl ToolPlan {
@@ -91,6 +93,7 @@ impl ToolPlan {
             made: 0,
             repeated: false,
             stopped: false,
+            elsewhere: false,
         })
     }
 

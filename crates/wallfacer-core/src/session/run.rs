@@ -6,6 +6,7 @@ use super::agenda::{Budget, Selection, Wishes};
 use super::engine::Engine;
 use super::lab::{DEAR_START, Lab, World};
 use super::look::{Known, look_at};
+use super::names::NamePatterns;
 use super::options::FuzzError;
 use super::probes::{Notebook, Probe};
 use super::prove::{Proven, Prover};
@@ -33,6 +34,8 @@ pub struct Limits {
     pub seed: u64,
     pub budget: Option<Duration>,
     pub workers: Option<usize>,
+    /// The tools that are asked for by name.
+    pub include: Option<NamePatterns>,
     pub stop: Stop,
 }
 
@@ -44,6 +47,10 @@ impl Session {
     ) -> Result<Session, FuzzError> {
         let begun = Instant::now();
         let known = look_at(&mut connector, &limits.stop, listener)?;
+        if let Some(include) = &limits.include {
+            let tools: Vec<&str> = known.catalogue.tools.entries.iter().map(|tool| tool.name.as_str()).collect();
+            include.check(&tools)?;
+        }
         let budget = Budget::new(begun, limits.budget);
         let (seed, workers, stop) = (limits.seed, limits.workers, limits.stop.clone());
         let rehearsed = Rehearsed::default();

@@ -22,6 +22,7 @@ use crate::run::{Recording, Taken};
 use crate::session::agenda::Selection;
 use crate::session::lab::{Done, Job, Lab, Tried, Work, World};
 use crate::session::prove::{Interest, Outcome};
+use crate::shard::Shard;
 use crate::summary::NotTested;
 use crate::wire::Connector;
 use crate::world::Standing;
@@ -51,6 +52,8 @@ pub struct Inject {
     seed: u64,
     ground: Ground,
     tools: Vec<Tool>,
+    /// The part of the plan that is done here.
+    shard: Shard,
     /// How many of the tools are planned for.
     planned: usize,
     learning: Learning,
@@ -137,6 +140,7 @@ impl Inject {
             seed,
             ground,
             tools,
+            shard: selection.shard(),
             planned: 0,
             learning,
             stage: Stage::Start,
@@ -175,6 +179,7 @@ impl Inject {
             ground: self.ground.clone(),
             learning: Learning::new(&tools, &self.ground, self.seed),
             tools,
+            shard: self.shard,
             planned: 0,
             stage: Stage::Learning,
             waiting: VecDeque::new(),
@@ -201,13 +206,16 @@ impl Inject {
             let known = self.learning.known.get(&tool.name).cloned().unwrap_or_default();
             injection_cases(tool, &known, &self.ground, self.seed)
         };
+        let shard = self.shard;
         let group = self.tools.iter().skip(self.planned).take(TOOLS_AT_ONCE);
-        let mut cases: Vec<Ranked> = group.flat_map(of_tool).collect();
+        let mine = group.filter(|tool| shard.takes(PHASE, &tool.name));
+        let mut cases: Vec<Ranked> = mine.flat_map(of_tool).collect();
         vary(&mut cases);
         if self.stage == Stage::Learning {
-            cases.extend(offer_injections(&self.catalogue, &self.ground, self.seed));
-            cases.extend(guesses(&self.catalogue, "", self.seed));
-            cases.append(&mut self.hidden);
+            let mut others = offer_injections(&self.catalogue, &self.ground, self.seed);
+            others.extend(guesses(&self.catalogue, "", self.seed));
+            others.append(&mut self.hidden);
+            cases.extend(shard.share(PHASE, others));
         }
         self.planned = (self.planned + TOOLS_AT_ONCE).min(self.tools.len());
         cases.sort_by_key(|ranked| ranked.rank);

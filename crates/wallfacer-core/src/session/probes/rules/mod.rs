@@ -14,7 +14,7 @@ use super::notebook::Seen;
 use super::{Notebook, Probe};
 use crate::event::{Event, Listener};
 use crate::judge::Context;
-use crate::plan::Case;
+use crate::plan::{Case, Input};
 use crate::session::agenda::Selection;
 use crate::session::lab::{Done, Job, Started, Tried, Work, World, learn_noise, observer, said};
 use crate::session::look::Known;
@@ -138,6 +138,11 @@ impl RulesProbe {
             told,
             next: OWN,
         }
+    }
+
+    /// Inputs whose answer was new in kind.
+    pub fn news(&self) -> Vec<Input> {
+        self.calls.news()
     }
 
     fn start(&mut self, started: &Started) {
