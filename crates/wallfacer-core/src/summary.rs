@@ -264,7 +264,7 @@ impl NotTested {
 
     /// What other runs of the same plan do.
     pub fn of_other_shards(shard: Shard) -> NotTested {
-        let what = match shard.count - 1 {
+        let what = match shard.count.saturating_sub(1) {
             1 => "the other half of the plan".to_owned(),
             others => format!("the other {others} parts of the plan"),
         };
@@ -494,11 +494,10 @@ impl Run {
     }
 
     /// Says which part of a plan this is: what the other parts do is not tested here.
-    pub fn belong_to(&mut self, part: Part) {
-        if !part.shard.is_whole() {
-            self.not_tested.push(NotTested::of_other_shards(part.shard));
-            self.part = Some(part);
-        }
+    pub fn belong_to(&mut self, part: Option<Part>) {
+        let shard = part.as_ref().map(|part| part.shard).filter(|shard| !shard.is_whole());
+        self.not_tested.extend(shard.map(NotTested::of_other_shards));
+        self.part = part;
     }
 
     /// Says that a signal ended the run; what it left undone is not tested, whatever else was told of it.

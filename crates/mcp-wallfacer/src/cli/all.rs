@@ -31,8 +31,7 @@ const GRACE: Duration = Duration::from_secs(3);
 const LONGEST_REASON: usize = 300;
 const MOST_SAID: u64 = 64 << 10;
 /// Flags that are about all servers together, or about where a report goes: with a value and without.
-const OURS: [&str; 8] =
-    ["--all", "--jobs", "--shard", "--format", "--output", "-o", "--report", "--events"];
+const OURS: [&str; 8] = ["--all", "--jobs", "--shard", "--format", "--output", "-o", "--report", "--events"];
 const OURS_ALONE: [&str; 6] = ["--resume", "--no-record", "-q", "--quiet", "-v", "--verbose"];
 
 #[derive(Debug, Clone, clap::Args)]
@@ -92,10 +91,13 @@ impl AllArgs {
         // The report of what is done is given even where the rest is not.
         watch.conclude();
         let checked = self.check(&mine, file.as_deref(), &directory, watch)?;
-        output.deliver_as(output.format.0, &match output.format.0 {
-            Format::Json => written(&as_json(&checked)),
-            _ => in_words(&checked),
-        })?;
+        output.deliver_as(
+            output.format.0,
+            &match output.format.0 {
+                Format::Json => written(&as_json(&checked)),
+                _ => in_words(&checked),
+            },
+        )?;
         Ok(if watch.stop().is_told() { Exit::NotTested } else { worst(&checked) })
     }
 
@@ -213,7 +215,8 @@ fn passed_on(arguments: Vec<OsString>, file: Option<&Path>) -> Vec<OsString> {
         match () {
             () if OURS_ALONE.contains(&name) => {}
             () if name == "--all" => {
-                arguments.next_if(|next| text == "--all" && file.map(Path::as_os_str) == Some(next.as_os_str()));
+                arguments
+                    .next_if(|next| text == "--all" && file.map(Path::as_os_str) == Some(next.as_os_str()));
             }
             () if OURS.contains(&name) => drop(arguments.next_if(|_| !text.contains('='))),
             () if text.starts_with("-o") => {}
@@ -238,7 +241,11 @@ fn ended(mut one: Working) -> Checked {
         _ => Exit::OurFault,
     };
     let why = said.trim().strip_prefix("error: ").unwrap_or(said.trim());
-    Checked::without_report(&one.name, exit, if why.is_empty() { "it was ended before it could report" } else { why })
+    Checked::without_report(
+        &one.name,
+        exit,
+        if why.is_empty() { "it was ended before it could report" } else { why },
+    )
 }
 
 /// A file name that no other server of the list has.
@@ -273,9 +280,9 @@ fn in_words(all: &[Checked]) -> String {
     let mut sorted: Vec<&Checked> = all.iter().collect();
     sorted.sort_by_key(|checked| checked.exit == Exit::Clean);
     let width = all.iter().map(|checked| shown(&checked.name).chars().count()).max().unwrap_or_default();
-    let rows = sorted.iter().map(|checked| {
-        format!("{:width$}  {}\n", shown(&checked.name), shown(&verdict(checked)))
-    });
+    let rows = sorted
+        .iter()
+        .map(|checked| format!("{:width$}  {}\n", shown(&checked.name), shown(&verdict(checked))));
     let passed = all.iter().filter(|checked| checked.exit == Exit::Clean).count();
     let mut text: String = rows.collect();
     text.push_str(&format!(
@@ -326,7 +333,8 @@ mod tests {
     #[test]
     fn no_two_servers_share_a_report() {
         let names = ["a", "A", "a b", "a-b", "a/b", "", "ü"];
-        let files: std::collections::BTreeSet<String> = names.iter().map(|name| file_name(name).to_lowercase()).collect();
+        let files: std::collections::BTreeSet<String> =
+            names.iter().map(|name| file_name(name).to_lowercase()).collect();
         assert_eq!(files.len(), names.len());
     }
 }

@@ -14,8 +14,17 @@ use super::target::TargetArgs;
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer check -- npx -y some-mcp-server        # a command, over stdio
+  wallfacer check --url http://localhost:8000/mcp  # a server that runs already
+  wallfacer check --demo                           # the flawed server that is built in
+  wallfacer check --all --jobs 2                   # every server of the workspace";
+
 /// Test a server for a minute, and say what is broken and what was not tested
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 #[command(mut_arg("budget", |budget| budget.default_value("60s")))]
 pub struct Args {
     #[command(flatten)]

@@ -18,8 +18,16 @@ use crate::terminal;
 
 const BUDGET: &str = "The time for the whole run; what it cuts off is told";
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer ci --report sarif=wallfacer.sarif --report markdown
+  wallfacer ci --accept \"mended in the next release\"
+  wallfacer ci --shard 1/4 --report json=1.json  # the first of four parts";
+
 /// Test a server the same way each time, and fail on what was not accepted before
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 #[command(mut_arg("budget", |budget| budget.default_value("10m").help(BUDGET)))]
 pub struct Args {
     #[command(flatten)]

@@ -32,8 +32,16 @@ use crate::interruption::Watch;
 /// Beyond this nobody reads what comes of it.
 const MOST_RUNS: u64 = 1_000;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer fuzz --iterations 1000 -- python3 server.py
+  wallfacer fuzz --include \"read_*\" --budget 30s -- python3 server.py
+  wallfacer fuzz --runs 3 --aggregate --demo  # which findings are stable";
+
 /// Exercise every tool with valid, boundary, invalid and hostile arguments
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,

@@ -19,8 +19,15 @@ use super::units;
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer lock -- npx -y some-mcp-server          # write wallfacer.lock
+  wallfacer lock --check -- npx -y some-mcp-server  # tell what has changed since";
+
 /// Write down what a server declares and does; with --check, tell what is other than it was
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,

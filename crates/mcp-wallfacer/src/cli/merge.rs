@@ -10,8 +10,15 @@ use super::runs;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer merge shards  # all JSON reports of a directory
+  wallfacer merge 1.json 2.json --format html -o report.html";
+
 /// Join the reports of runs with --shard into the report of one run
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// JSON reports, as `--report json=FILE` writes them, or directories that hold some
     #[arg(required = true, value_name = "FILES")]
@@ -45,7 +52,8 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     };
     let entries = std::fs::read_dir(path).map_err(cannot)?.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
     let files = entries.into_iter().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|end| end == "json")).collect();
+    let mut files: Vec<PathBuf> =
+        files.filter(|file| file.extension().is_some_and(|end| end == "json")).collect();
     files.sort();
     match files.is_empty() {
         true => Err(Failure {

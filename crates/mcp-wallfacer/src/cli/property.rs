@@ -29,8 +29,15 @@ use super::target::{TargetArgs, working_directory};
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer property invariants.yaml -- python3 server.py  # rules of a file
+  wallfacer property --pack error-shape --demo             # rules of a pack";
+
 /// Try rules on a server: those of a file, or of packs
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// A rule file
     file: Option<PathBuf>,
@@ -89,7 +96,8 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     let options =
         PropertyOptions { effort, cases: args.cases, looks_further: true, noise: noise(&chosen.settings)? };
     let (target, selection) = (chosen.connector.target().shown(), &args.selection);
-    let part = args.shard.part(&format!("property {target} {} {} {selection:?} {sets:?}", args.seed, args.cases))?;
+    let part =
+        args.shard.part(&format!("property {target} {} {} {selection:?} {sets:?}", args.seed, args.cases))?;
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
     let source = chosen.source.as_ref();

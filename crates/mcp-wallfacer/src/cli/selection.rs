@@ -42,8 +42,9 @@ impl SelectionArgs {
 
     /// Whether a tool is not wanted.
     pub fn leaves_out(&self, tool: &str) -> bool {
-        let fits =
-            |globs: Result<Option<NamePatterns>, Failure>| globs.ok().flatten().map(|globs| globs.is_match(tool));
+        let fits = |globs: Result<Option<NamePatterns>, Failure>| {
+            globs.ok().flatten().map(|globs| globs.is_match(tool))
+        };
         fits(self.include()) == Some(false) || fits(self.exclude()) == Some(true)
     }
 

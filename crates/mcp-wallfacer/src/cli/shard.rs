@@ -48,9 +48,9 @@ impl ShardArgs {
         }
     }
 
-    /// The same with what all parts must have in common.
-    pub fn part(&self, asked: &str) -> Result<Part, Failure> {
-        self.shard().map(|shard| Part::new(shard, asked))
+    /// The same with what all parts must have in common; none where nothing is divided.
+    pub fn part(&self, asked: &str) -> Result<Option<Part>, Failure> {
+        self.shard.map(|_| self.shard().map(|shard| Part::new(shard, asked))).transpose()
     }
 }
 
@@ -89,7 +89,9 @@ mod tests {
     use super::*;
 
     fn by(variables: &[(&str, &str)]) -> Result<Shard, String> {
-        of_scheduler(&|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+        of_scheduler(&|name| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
     }
 
     #[test]
@@ -97,7 +99,8 @@ mod tests {
         let second = Ok(Shard { index: 2, count: 8 });
         assert_eq!(by(&[("JOB_COMPLETION_INDEX", "1"), ("WALLFACER_SHARDS", "8")]), second);
         assert_eq!(by(&[("CI_NODE_INDEX", "2"), ("CI_NODE_TOTAL", "8")]), second);
-        let slurm = [("SLURM_ARRAY_TASK_COUNT", "8"), ("SLURM_ARRAY_TASK_ID", "1"), ("SLURM_ARRAY_TASK_MIN", "0")];
+        let slurm =
+            [("SLURM_ARRAY_TASK_COUNT", "8"), ("SLURM_ARRAY_TASK_ID", "1"), ("SLURM_ARRAY_TASK_MIN", "0")];
         assert_eq!(by(&slurm), second);
         assert_eq!(by(&[("SLURM_ARRAY_TASK_COUNT", "8"), ("SLURM_ARRAY_TASK_ID", "2")]), second);
     }
@@ -105,7 +108,11 @@ mod tests {
     #[test]
     fn what_no_scheduler_says_is_asked_for() {
         assert!(by(&[]).unwrap_err().starts_with("--shard auto finds no scheduler"));
-        assert!(by(&[("JOB_COMPLETION_INDEX", "1")]).unwrap_err().ends_with("JOB_COMPLETION_INDEX and WALLFACER_SHARDS"));
+        assert!(
+            by(&[("JOB_COMPLETION_INDEX", "1")])
+                .unwrap_err()
+                .ends_with("JOB_COMPLETION_INDEX and WALLFACER_SHARDS")
+        );
         assert!(by(&[("CI_NODE_INDEX", "9"), ("CI_NODE_TOTAL", "8")]).is_err());
     }
 

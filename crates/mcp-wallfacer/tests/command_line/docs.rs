@@ -36,7 +36,9 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<Vec<&'a str>> {
     for line in text.lines() {
         match (line.strip_prefix("```"), &mut open) {
             (Some(named), None) => open = Some((named == language, Vec::new())),
-            (Some(_), Some(_)) => blocks.extend(open.take().filter(|(wanted, _)| *wanted).map(|(_, lines)| lines)),
+            (Some(_), Some(_)) => {
+                blocks.extend(open.take().filter(|(wanted, _)| *wanted).map(|(_, lines)| lines))
+            }
             (None, Some((_, lines))) => lines.push(line),
             (None, None) => {}
         }
@@ -96,6 +98,24 @@ fn every_command_line_in_the_documents_is_understood() {
 }
 
 #[test]
+fn every_example_of_the_help_is_understood() {
+    let world = World::new();
+    for command in
+        ["check", "ci", "behave", "lock", "fuzz", "property", "replay", "report", "merge", "explain", "init"]
+    {
+        let help = world.run(&[command, "--help"]).stdout;
+        let examples = help.lines().skip_while(|line| *line != "Examples:").skip(1);
+        let examples: Vec<Vec<String>> = examples.filter_map(|line| arguments(line.trim())).collect();
+        assert!(!examples.is_empty(), "{command} has no examples");
+        for mut arguments in examples {
+            let end = arguments.iter().position(|word| word == "--").unwrap_or(arguments.len());
+            arguments.insert(end, "--help".to_owned());
+            assert_eq!(world.run(&arguments).code, Some(0), "{arguments:?}");
+        }
+    }
+}
+
+#[test]
 fn what_the_documents_show_is_what_is_printed() {
     for (path, text) in documents() {
         let world = World::new();
@@ -133,7 +153,10 @@ fn anchor(heading: &str) -> String {
 }
 
 fn headings(text: &str) -> BTreeSet<String> {
-    text.lines().filter(|line| line.starts_with('#')).map(|line| anchor(line.trim_start_matches('#'))).collect()
+    text.lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| anchor(line.trim_start_matches('#')))
+        .collect()
 }
 
 /// The targets of all links of a text that lead into the repository.
@@ -177,7 +200,8 @@ fn every_page_of_the_guide_is_in_its_table_of_contents() {
     let root = root();
     let summary = std::fs::read_to_string(root.join("docs/SUMMARY.md")).unwrap();
     let listed: BTreeSet<PathBuf> = links(&summary).into_iter().map(PathBuf::from).collect();
-    let pages = documents().into_iter().filter_map(|(path, _)| path.strip_prefix("docs").ok().map(Path::to_owned));
+    let pages =
+        documents().into_iter().filter_map(|(path, _)| path.strip_prefix("docs").ok().map(Path::to_owned));
     let pages: BTreeSet<PathBuf> = pages.filter(|page| page != Path::new("SUMMARY.md")).collect();
     assert_eq!(listed, pages);
 }
@@ -192,9 +216,14 @@ fn nothing_in_the_documents_installs_the_program_of_somebody_else() {
             let installs = ["cargo install ", "cargo binstall "].iter().any(|command| line.contains(command));
             let ours = ["--git https://github.com/mcp-wallfacer/wallfacer", "--path "];
             let wrong = installs && !ours.iter().any(|from| line.contains(from))
-                || ["npx mcp-wallfacer", "npx -y mcp-wallfacer", "uvx mcp-wallfacer", "pip install mcp-wallfacer"]
-                    .iter()
-                    .any(|command| line.contains(command));
+                || [
+                    "npx mcp-wallfacer",
+                    "npx -y mcp-wallfacer",
+                    "uvx mcp-wallfacer",
+                    "pip install mcp-wallfacer",
+                ]
+                .iter()
+                .any(|command| line.contains(command));
             assert!(!wrong, "{}: {line}", path.display());
         }
     }

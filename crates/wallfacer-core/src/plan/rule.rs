@@ -115,7 +115,8 @@ impl<'a> Source<'a> {
         let mut choices = if number == 0 { Choices::simplest() } else { Choices::seeded(seed) };
         let mut draw = |schema: &Schema| {
             let value = schema.valid(&mut choices, &Pool::new());
-            let value = value.map(|fresh| changed(&fresh, schema, seed, news.filter(|_| number > 0)).unwrap_or(fresh));
+            let value = value
+                .map(|fresh| changed(&fresh, schema, seed, news.filter(|_| number > 0)).unwrap_or(fresh));
             value.map_err(|error| NotMade(format!("no valid arguments can be made: {error}")))
         };
         match self {
@@ -201,7 +202,8 @@ mod tests {
         let (schemas, steps) = (BTreeMap::new(), Value::Null);
         let inputs = |seed: u64| -> Vec<Value> {
             let known = Known { steps: &steps, canary: None, marker: None };
-            let cases = rule_cases(&rule, &RulePlan { schemas: &schemas, known, seed, cases: 5, news: None }).unwrap();
+            let cases = rule_cases(&rule, &RulePlan { schemas: &schemas, known, seed, cases: 5, news: None })
+                .unwrap();
             cases.iter().map(|case| common_arguments(case).unwrap().clone()).collect()
         };
         assert_eq!(inputs(1), inputs(1));

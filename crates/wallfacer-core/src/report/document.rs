@@ -12,8 +12,8 @@ use super::told::Told;
 use super::verdict;
 use crate::findings::{Finding, stored_target};
 use crate::summary::{
-    Accepted, Conclusion, Moment, NotTested, Note, Part, RulesTried, Run, Stale, StepDone, StoredFinding, Summary,
-    ToolSummary,
+    Accepted, Conclusion, Moment, NotTested, Note, Part, RulesTried, Run, Stale, StepDone, StoredFinding,
+    Summary, ToolSummary,
 };
 use crate::target::{Era, Severity, Shown};
 use crate::world::Access;

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Document;
 use super::document::{Counts, Known, Step, rate};
 use super::told::Told;
+use crate::findings::{Finding, FindingId, Repro, Sighting, merge as join, says_the_same};
+use crate::plan::Subject;
 use crate::summary::{Became, Conclusion, NotTested, StoredFinding};
 
 /// Why documents cannot be joined.
@@ -151,18 +153,84 @@ fn sum(one: &Counts, other: &Counts) -> Counts {
     Counts::new(&calls, one.valid_calls + other.valid_calls, one.valid_completed + other.valid_completed)
 }
 
-/// Each finding once, the gravest first. Of two the one with more to show is kept.
+/// Each bug once, the gravest first: what one part saw in one tool and another in a second is one bug of the server where it
+/// would be one for a run that sees both.
 fn together<'a>(all: impl Iterator<Item = &'a Told>, wanted: impl Fn(&str) -> bool) -> Vec<Told> {
-    let mut kept: BTreeMap<&str, &Told> = BTreeMap::new();
-    for told in all.filter(|told| wanted(told.finding.id.as_str())) {
-        let known = kept.entry(told.finding.id.as_str()).or_insert(told);
-        if known.finding.sightings.len() < told.finding.sightings.len() {
-            *known = told;
+    let finding = |told: &Told| Finding { replay: Some(told.replay.clone()), ..told.finding.clone() };
+    let all = all.map(finding).filter(|finding| wanted(finding.id.as_str()));
+    let mut findings = unite(join(all));
+    let told: Vec<Finding> = findings.clone();
+    findings.retain(|finding| !told.iter().any(|other| is_told_by(finding, other)));
+    findings.iter().map(Told::new).collect()
+}
+
+/// What shows in enough tools is a finding of the server.
+fn unite(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut bugs: BTreeMap<FindingId, Vec<Finding>> = BTreeMap::new();
+    let mut rest = Vec::new();
+    for finding in findings {
+        match finding.wider.first().cloned() {
+            Some(wide) => bugs.entry(wide).or_default().push(finding),
+            None => rest.push(finding),
         }
     }
-    let mut all: Vec<Told> = kept.into_values().cloned().collect();
-    all.sort_by_key(|told| std::cmp::Reverse(told.finding.severity));
-    all
+    for (wide, failures) in bugs {
+        let tools: BTreeSet<String> = failures.iter().flat_map(tools).collect();
+        let enough = failures.iter().filter_map(|failure| failure.bug.as_ref()).map(|bug| bug.tools).min();
+        match rest.iter_mut().find(|finding| finding.id == wide) {
+            Some(of_server) => widen(of_server, &tools, &failures),
+            None if enough.is_some_and(|enough| tools.len() >= enough) => {
+                let mut of_server = failures[0].clone();
+                of_server.id = wide;
+                of_server.wider.clear();
+                of_server.message += match tools.len() - 1 {
+                    1 => "; the same in 1 other tool".to_owned(),
+                    others => format!("; the same in {others} other tools"),
+                }
+                .as_str();
+                widen(&mut of_server, &tools, &failures);
+                rest.push(of_server);
+            }
+            None => rest.extend(failures),
+        }
+    }
+    join(rest)
+}
+
+fn tools(finding: &Finding) -> Vec<String> {
+    finding.tool.iter().chain(&finding.tools).cloned().collect()
+}
+
+/// Makes a finding one of the server, with all tools in which it shows.
+fn widen(finding: &mut Finding, tools: &BTreeSet<String>, failures: &[Finding]) {
+    finding.subject = Subject::Server;
+    finding.tool = None;
+    finding.tools = finding.tools.iter().chain(tools).cloned().collect::<BTreeSet<_>>().into_iter().collect();
+    let severities = failures.iter().map(|failure| failure.severity);
+    finding.severity = severities.chain([finding.severity]).max().unwrap_or(finding.severity);
+    let own = |failure: &Finding| Sighting {
+        tool: failure.tool.clone(),
+        way: String::new(),
+        ids: vec![failure.id.clone()],
+    };
+    for failure in failures {
+        match failure.sightings.is_empty() {
+            true => finding.sightings.push(own(failure)),
+            false => finding.sightings.extend(failure.sightings.clone()),
+        }
+    }
+    finding.sightings.sort();
+    finding.sightings.dedup();
+    if let Repro::Replayable { case, .. } = &mut finding.repro {
+        case["subject"] = serde_json::to_value(Subject::Server).expect("a subject is plain data");
+    }
+}
+
+/// Whether a finding is nothing new beside another, in the same tool or of the server.
+fn is_told_by(finding: &Finding, other: &Finding) -> bool {
+    let (Some(own), Some(bug)) = (&finding.bug, &other.bug) else { return false };
+    let here = other.subject == finding.subject || other.subject == Subject::Server;
+    here && finding.id != other.id && says_the_same(&own.cause, other.kind.name(), &bug.cause)
 }
 
 fn accepted<'a>(parts: impl Iterator<Item = &'a Document>) -> Vec<Known> {
@@ -182,7 +250,8 @@ fn not_tested(whole: &Document, parts: &BTreeMap<u32, Document>) -> Vec<NotTeste
     for (index, part) in parts {
         let others = part.run.shard.as_ref().map(|part| NotTested::of_other_shards(part.shard));
         let told = part.not_tested.iter().filter(|entry| Some(*entry) != others.as_ref());
-        let told = told.filter(|entry| !whole.tools.contains_key(&entry.what) || knows_best(*index, &entry.what));
+        let told =
+            told.filter(|entry| !whole.tools.contains_key(&entry.what) || knows_best(*index, &entry.what));
         left.extend(told.cloned());
     }
     left.into_iter().collect()
@@ -198,6 +267,7 @@ fn conclude(whole: &mut Document, parts: &BTreeMap<u32, Document>, missing: &[u3
     whole.verdict.tested = missing.is_empty() && parts.values().any(|part| part.verdict.tested);
     whole.verdict.reason = match missing.len() {
         0 => whole.verdict.reason.take().filter(|_| !whole.verdict.tested),
+        1 => Some(format!("1 of {count} shards is missing")),
         missing => Some(format!("{missing} of {count} shards are missing")),
     };
     whole.verdict.conclusion = match () {

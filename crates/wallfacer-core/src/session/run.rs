@@ -48,7 +48,8 @@ impl Session {
         let begun = Instant::now();
         let known = look_at(&mut connector, &limits.stop, listener)?;
         if let Some(include) = &limits.include {
-            let tools: Vec<&str> = known.catalogue.tools.entries.iter().map(|tool| tool.name.as_str()).collect();
+            let tools: Vec<&str> =
+                known.catalogue.tools.entries.iter().map(|tool| tool.name.as_str()).collect();
             include.check(&tools)?;
         }
         let budget = Budget::new(begun, limits.budget);
@@ -113,12 +114,17 @@ impl Session {
 
     /// All that was written down.
     pub fn fuzzed(self, lab: &Lab, notebook: Notebook) -> Fuzzed {
-        let Notebook { prover, summary, tools, mut not_tested, judged, rules, out_of_time, .. } = notebook;
+        let Notebook { prover, summary, mut tools, mut not_tested, judged, rules, out_of_time, .. } =
+            notebook;
         let Proven { findings, flaky, notes, unproven, tokens } = prover.finish();
         for what in unproven {
             let why = format!("{} before it could be seen a second time", self.stop.why());
             not_tested.insert(NotTested { what, why });
         }
+        // A rule may call what is not there, to see that it is refused.
+        let listed = self.known.catalogue.tools.entries.iter().map(|tool| tool.name.as_str());
+        let listed: std::collections::BTreeSet<&str> = listed.collect();
+        tools.retain(|name, _| listed.contains(name.as_str()));
         Fuzzed {
             target: self.known.target,
             server: self.known.server,

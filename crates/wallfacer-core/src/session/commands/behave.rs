@@ -50,14 +50,13 @@ pub fn behave(
 ) -> Result<Behaved, BehaveError> {
     let secrets = entrust(&mut connector, options.seed);
     connector.world_mut().watch = true;
-    let limits =
-        Limits {
-            seed: options.seed,
-            budget: options.budget,
-            workers: None,
-            include: options.include.clone(),
-            stop: options.stop.clone(),
-        };
+    let limits = Limits {
+        seed: options.seed,
+        budget: options.budget,
+        workers: None,
+        include: options.include.clone(),
+        stop: options.stop.clone(),
+    };
     let mut session = Session::open(connector, &limits, listener)?;
     let lab = session.lab(World::Plain);
     let mut run = Run::empty(

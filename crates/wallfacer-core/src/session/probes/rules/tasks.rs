@@ -65,7 +65,8 @@ impl Tasks {
             }
             for rule in rules.rules.into_iter().chain(expansion.rules) {
                 // A pack that extends another brings the same rules once more.
-                if !seen.insert((rule.name.clone(), rule.written.clone())) || !shard.takes(RULES, &rule.name) {
+                if !seen.insert((rule.name.clone(), rule.written.clone())) || !shard.takes(RULES, &rule.name)
+                {
                     continue;
                 }
                 // A pack is written for servers of many shapes; a rule of one's own names a tool that should be there.
@@ -82,14 +83,13 @@ impl Tasks {
                     tasks.listing.push(static_case(&rule, seed));
                     continue;
                 }
-                let plan =
-                    RulePlan {
-                        schemas,
-                        known: context.known(&Value::Null),
-                        seed,
-                        cases: options.cases,
-                        news: news.as_ref().map(|(ratio, known)| (*ratio, of_tool(known, &rule.tool))),
-                    };
+                let plan = RulePlan {
+                    schemas,
+                    known: context.known(&Value::Null),
+                    seed,
+                    cases: options.cases,
+                    news: news.as_ref().map(|(ratio, known)| (*ratio, of_tool(known, &rule.tool))),
+                };
                 match rule_cases(&rule, &plan) {
                     Ok(cases) => tasks.calls.extend(cases),
                     Err(why) => tasks.left_out.push((rule.name.clone(), why.to_string())),
