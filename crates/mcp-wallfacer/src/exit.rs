@@ -26,12 +26,18 @@ pub enum Exit {
     NotInSandbox,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
+impl Exit {
+    pub fn code(self) -> u8 {
+        match self {
             Exit::NotInSandbox => Exit::NotTested as u8,
             other => other as u8,
-        })
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
     }
 }
 

@@ -8,6 +8,8 @@ pub mod repository;
 
 pub mod stop;
 
+pub mod shard;
+
 pub mod severity;
 
 pub mod rule_severity;

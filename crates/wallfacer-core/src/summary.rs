@@ -11,6 +11,7 @@ use crate::findings::{Baseline, Finding, merge};
 use crate::lock::{Direction, Lock, compare, drift};
 use crate::observe::{Answer, Examination};
 use crate::plan::Input;
+use crate::shard::Shard;
 use crate::target::{Settings, Severity, Shown};
 use crate::wire::Server;
 
@@ -61,6 +62,25 @@ pub struct Run {
     pub keep_in: Option<PathBuf>,
     /// Tokens that the server gave, which are kept out of all that is written.
     pub tokens: Vec<String>,
+    /// The part of a plan that this run did, where others do the rest.
+    pub part: Option<Part>,
+}
+
+/// The part of a plan that one run of several did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Part {
+    #[serde(flatten)]
+    pub shard: Shard,
+    /// What was asked for, as a hash: only parts of one plan belong together.
+    pub plan: String,
+}
+
+impl Part {
+    /// `asked` is what all parts of a plan have in common.
+    pub fn new(shard: Shard, asked: &str) -> Part {
+        Part { shard, plan: blake3::hash(asked.as_bytes()).to_hex()[..16].to_owned() }
+    }
 }
 
 /// One step of a run.
@@ -242,6 +262,16 @@ impl NotTested {
         Some(NotTested { what: "the other tools".to_owned(), why })
     }
 
+    /// What other runs of the same plan do.
+    pub fn of_other_shards(shard: Shard) -> NotTested {
+        let what = match shard.count.saturating_sub(1) {
+            1 => "the other half of the plan".to_owned(),
+            others => format!("the other {others} parts of the plan"),
+        };
+        let why = format!("this is shard {shard}; `wallfacer merge` joins the reports of all");
+        NotTested { what, why }
+    }
+
     /// A tool that takes no plain call.
     pub fn only_as_task(tool: &str) -> NotTested {
         let why = "it works only as a task (`taskSupport: required`), and only plain calls are made: they \
@@ -316,6 +346,7 @@ impl Run {
             timeline: Vec::new(),
             keep_in: None,
             tokens: Vec::new(),
+            part: None,
         }
     }
 
@@ -354,6 +385,7 @@ impl Run {
             timeline: Vec::new(),
             keep_in: None,
             tokens: fuzzed.tokens,
+            part: None,
         }
     }
 
@@ -461,6 +493,13 @@ impl Run {
         self.stale.extend(stale.map(|(id, entry)| Stale { id: id.to_string(), about: entry.about.clone() }));
     }
 
+    /// Says which part of a plan this is: what the other parts do is not tested here.
+    pub fn belong_to(&mut self, part: Option<Part>) {
+        let shard = part.as_ref().map(|part| part.shard).filter(|shard| !shard.is_whole());
+        self.not_tested.extend(shard.map(NotTested::of_other_shards));
+        self.part = part;
+    }
+
     /// Says that a signal ended the run; what it left undone is not tested, whatever else was told of it.
     pub fn interrupt(&mut self) {
         self.interrupted = true;
@@ -516,7 +555,7 @@ impl ToolSummary {
 }
 
 impl Summary {
-    fn add(&mut self, other: &Summary) {
+    pub fn add(&mut self, other: &Summary) {
         self.calls += other.calls;
         self.of_offers += other.of_offers;
         self.completed += other.completed;

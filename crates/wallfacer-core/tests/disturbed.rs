@@ -83,7 +83,8 @@ fn run(name: &str, fixed: bool, over_http: bool) -> Fuzzed {
     };
     let mut target = Target::new(reach);
     target.timeouts.startup = Duration::from_secs(60);
-    let load = Load { mode: TortureMode::Lifecycle, concurrency: 8, clients: 2, thorough: true, shared: None };
+    let load =
+        Load { mode: TortureMode::Lifecycle, concurrency: 8, clients: 2, thorough: true, shared: None };
     let connector = Connector::new(target, common::environment());
     torture(connector, &FuzzOptions::default(), load, &mut Deaf).unwrap()
 }

@@ -3,10 +3,9 @@
 
 mod common;
 
-use globset::{Glob, GlobSet};
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::plan::Mode;
-use wallfacer_core::session::{FuzzOptions, fuzz};
+use wallfacer_core::session::{FuzzOptions, NamePatterns, fuzz};
 use wallfacer_core::summary::Fuzzed;
 use wallfacer_core::target::{Command, Reach, Target};
 use wallfacer_core::wire::Connector;
@@ -51,7 +50,7 @@ fn a_stored_growth_is_proven_with_as_many_calls_as_before() {
 }
 
 fn fuzzed(iterations: usize) -> Fuzzed {
-    let only_echo = GlobSet::builder().add(Glob::new("echo").unwrap()).build().unwrap();
+    let only_echo = NamePatterns::new(["echo"]).unwrap();
     let options = FuzzOptions {
         iterations,
         mode: Mode::Conform,

@@ -7,14 +7,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use globset::{Glob, GlobSet};
 use serde_json::{Value, json};
 use wallfacer_core::catalogue::{Catalogue, End, discover};
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::observe::{Answer, see};
 use wallfacer_core::plan::Mode;
 use wallfacer_core::run::{Call, execute};
-use wallfacer_core::session::{FuzzOptions, against};
+use wallfacer_core::session::{FuzzOptions, NamePatterns, against};
 use wallfacer_core::target::{Command, Confine, Era, Protocol, Reach, Required, Sandbox, Target, Version};
 use wallfacer_core::wire::{Connector, Server};
 
@@ -149,7 +148,7 @@ fn two_servers_of_the_same_tools_disagree_where_one_has_no_structured_content() 
 fn compare(here: Target, there: Target, wanted: &[(&str, &str)]) {
     let connector = |target: Target| Connector::new(target, common::environment());
     // The others take their time, or wait for what a client is to send them.
-    let quick = GlobSet::new(["add", "echo", "get-*"].map(|name| Glob::new(name).unwrap())).unwrap();
+    let quick = NamePatterns::new(["add", "echo", "get-*"]).unwrap();
     let options = FuzzOptions {
         mode: Mode::Conform,
         iterations: 2,

@@ -101,6 +101,11 @@ fn a_crash_ends_its_sequence_and_the_next_one_meets_a_fresh_server() {
     );
     let kinds: Vec<&str> = played.tried.findings.iter().map(|finding| finding.kind.name()).collect();
     assert_eq!(kinds, ["crash"]);
+    assert_eq!(
+        played.tried.findings[0].tool.as_deref(),
+        Some("collapse"),
+        "the tool that ends it, not the sequence"
+    );
     assert_eq!(played.tried.rules_judged, 1, "the second alone");
     assert_eq!(unsaid(&played, "first"), "the server ended instead of answering `collapse`");
     assert!(played.lives().contains(&vec!["note ".to_owned()]), "{:?}", played.lives());

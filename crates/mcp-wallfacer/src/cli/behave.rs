@@ -29,8 +29,15 @@ use crate::interruption::Watch;
 /// What is kept of what was seen; a server can do more than anyone has room for.
 const MAX_TRACE: usize = 64 << 20;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer behave -- npx -y some-mcp-server
+  wallfacer behave --out-dir seen -- node server.js  # keep every event";
+
 /// Watch what every tool does to files, network and programs, and hold it against what it says
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use wallfacer_core::findings::{Baseline, Redaction, rfc3339};
-use wallfacer_core::session::{CheckOptions, check};
+use wallfacer_core::session::{CheckOptions, RuleSet, check};
 use wallfacer_core::summary::Run;
 
 use super::afterwards;
@@ -21,7 +21,7 @@ use super::redaction::{self, Written};
 use super::rule_files;
 use super::settle::settle;
 use super::store::Store;
-use super::target::{TargetArgs, working_directory};
+use super::target::{Chosen, TargetArgs, working_directory};
 use crate::exit::Failure;
 use crate::interruption::Watch;
 
@@ -36,6 +36,17 @@ pub struct Asked<'a> {
     pub baseline: Option<&'a Baseline>,
     pub corpus: &'a CorpusArgs,
     pub output: &'a RunOutput,
+}
+
+impl Asked<'_> {
+    /// All that the plan hangs on, but for the shard.
+    fn plan(&self, chosen: &Chosen, rules: &[RuleSet]) -> String {
+        let EffortArgs { seed, selection, .. } = self.effort;
+        let (target, settings) = (chosen.connector.target().shown(), &chosen.settings);
+        let (packs, severities) = (&settings.packs, &settings.severities);
+        let (command, iterations) = (self.command, self.iterations);
+        format!("{command} {target} {seed} {selection:?} {iterations:?} {packs:?} {severities:?} {rules:?}")
+    }
 }
 
 /// What came of it.
@@ -63,8 +74,10 @@ pub fn perform(asked: &Asked<'_>, config: Option<&Path>, watch: &Watch) -> Resul
     let store = Arc::new(Store::new(&chosen, asked.target, asked.corpus, config, &redaction)?);
     let mut fuzz = asked.effort.options(&chosen)?;
     fuzz.iterations = asked.iterations.unwrap_or(fuzz.iterations);
-    let stored = store.stored();
+    let mut stored = store.stored();
     fuzz.stored = store.cases(&stored);
+    stored.retain(|finding| fuzz.shard.takes("stored", finding.id.as_str()));
+    let part = asked.effort.shard.part(&asked.plan(&chosen, &rules))?;
     let whole = fuzz.budget;
     // Some of the time is for what earlier runs have found and this one does not come upon.
     fuzz.budget = whole.map(|whole| whole - afterwards::share(whole, stored.len()));
@@ -95,6 +108,7 @@ pub fn perform(asked: &Asked<'_>, config: Option<&Path>, watch: &Watch) -> Resul
     recorder.finish(watch);
     let mut run = run.map_err(|error| failure(error, watch).redacted(&redaction))?;
     run.budget = whole;
+    run.belong_to(part);
     settle(&mut run, &chosen.settings, &store, watch);
     if let Some(locked) = &locked {
         locked.hold_against(&mut run, &chosen.settings, &store, &redaction);

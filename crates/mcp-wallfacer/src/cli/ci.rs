@@ -18,8 +18,16 @@ use crate::terminal;
 
 const BUDGET: &str = "The time for the whole run; what it cuts off is told";
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer ci --report sarif=wallfacer.sarif --report markdown
+  wallfacer ci --accept \"mended in the next release\"
+  wallfacer ci --shard 1/4 --report json=1.json  # the first of four parts";
+
 /// Test a server the same way each time, and fail on what was not accepted before
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 #[command(mut_arg("budget", |budget| budget.default_value("10m").help(BUDGET)))]
 pub struct Args {
     #[command(flatten)]
@@ -53,7 +61,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         accept(&mut baseline, &run, reason, args.baseline.as_deref())?;
     }
     run.hold_against(&baseline);
-    if !args.effort.selection.is_whole() || run.interrupted {
+    if !args.effort.selection.is_whole() || run.part.is_some() || run.interrupted {
         // What was left out was not looked for.
         run.stale.clear();
     }

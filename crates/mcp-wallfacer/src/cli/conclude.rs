@@ -39,6 +39,7 @@ pub fn failure(error: FuzzError, watch: &Watch) -> Failure {
     match error {
         FuzzError::Connect(error) => error.into(),
         FuzzError::Stopped(_) => watch.broken_off(),
+        FuzzError::NoSuchTool(error) => Failure::usage(&error),
         FuzzError::Runtime(error) => Failure { exit: Exit::OurFault, message: error.to_string() },
     }
 }

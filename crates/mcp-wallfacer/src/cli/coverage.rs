@@ -15,8 +15,15 @@ use super::target::{TargetArgs, working_directory};
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer coverage -- python3 server.py
+  wallfacer coverage --strict -- python3 server.py  # fail where a tool is not reached";
+
 /// Show which tools the rule packs reach
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,

@@ -12,8 +12,15 @@ use super::store;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer diff before.json after.json             # the JSON reports of two runs
+  wallfacer diff --fail-on-regression before after  # two corpora";
+
 /// Compare two corpora, or the JSON documents of two runs
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// What was found before: a corpus or a JSON report
     base: PathBuf,

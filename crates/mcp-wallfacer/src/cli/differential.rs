@@ -27,8 +27,16 @@ use crate::exit::{Exit, Failure, without_number};
 use crate::interruption::Watch;
 use crate::terminal;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer differential --learn -- node server.js  # write down what answers look like
+  wallfacer differential -- node server.js          # tell which are other than that
+  wallfacer differential --against \"node old.js\" -- node server.js";
+
 /// Compare answers with the declared or learned schemas, or one server with another
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     target: TargetArgs,

@@ -14,8 +14,15 @@ use super::{redaction, units};
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer doctor -- npx -y some-mcp-server
+  wallfacer doctor --url http://localhost:8000/mcp --format json";
+
 /// Connect to a server and show what it says about itself
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,

@@ -7,6 +7,7 @@ use wallfacer_core::stop::Stop;
 
 use super::drift::DriftArgs;
 use super::selection::SelectionArgs;
+use super::shard::ShardArgs;
 use super::target::Chosen;
 use crate::exit::Failure;
 
@@ -29,6 +30,8 @@ pub struct EffortArgs {
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Effort")]
     pub in_flight: usize,
     #[command(flatten)]
+    pub shard: ShardArgs,
+    #[command(flatten)]
     pub drift: DriftArgs,
 }
 
@@ -43,6 +46,7 @@ impl EffortArgs {
             include: self.selection.include()?,
             exclude: self.selection.exclude()?,
             max_tools: None,
+            shard: self.shard.shard()?,
             in_flight: self.in_flight,
             workers: self.workers,
             budget: self.selection.budget,

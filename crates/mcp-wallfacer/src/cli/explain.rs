@@ -19,8 +19,16 @@ use crate::terminal;
 /// The shortest beginning of an id that is looked for.
 const SHORTEST_ID: usize = 4;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer explain crash                 # a kind of finding
+  wallfacer explain error.shows_no_stack  # a rule
+  wallfacer explain 181ee243              # a finding";
+
 /// Explain a kind of finding, a rule, or a finding by its id
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// A kind such as `crash`, a rule such as `error.failure_is_flagged`, or an id; none lists the kinds
     what: Option<String>,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use wallfacer_core::findings::{InputStore, Redaction};
 use wallfacer_core::plan::Input;
 use wallfacer_core::session::Feedback;
+use wallfacer_core::target::Settings;
 
 use super::target::Chosen;
 use crate::exit::Failure;
@@ -29,33 +30,44 @@ impl FeedbackArgs {
         if !self.corpus_feedback {
             return Ok(None);
         }
-        let known = self.store(chosen).read().map_err(|error| Failure::usage(&error))?;
+        let known = self.store(&chosen.settings).read().map_err(|error| Failure::usage(&error))?;
         for unreadable in &known.unreadable {
             terminal::note(&format!("{} is left out: {}", unreadable.path.display(), unreadable.why));
         }
         Ok(Some(Feedback { ratio: self.mutate_ratio, known: known.inputs }))
     }
 
-    /// Keeps what brought news, where that is asked for.
-    pub fn keep<'a>(
+    /// Keeps what brought news, where that is asked for. That it cannot be kept takes nothing from the run.
+    pub fn keep_or_say<'a>(
         &self,
         news: impl Iterator<Item = &'a Input>,
-        chosen: &Chosen,
+        settings: &Settings,
+        redaction: &Redaction,
+    ) {
+        if let Err(failure) = self.keep(news, settings, redaction) {
+            terminal::note(&format!("inputs with a new kind of answer are not kept: {}", failure.message));
+        }
+    }
+
+    fn keep<'a>(
+        &self,
+        news: impl Iterator<Item = &'a Input>,
+        settings: &Settings,
         redaction: &Redaction,
     ) -> Result<(), Failure> {
         if !self.corpus_feedback {
             return Ok(());
         }
-        let store = self.store(chosen);
+        let store = self.store(settings);
         for input in news {
             store.write(input, redaction).map_err(|error| Failure::usage(&error))?;
         }
         Ok(())
     }
 
-    fn store(&self, chosen: &Chosen) -> InputStore {
-        let usual: &Path = &chosen.settings.inputs_directory;
-        InputStore::new(self.corpus_dir.as_deref().unwrap_or(usual)).within(&chosen.settings.repository)
+    fn store(&self, settings: &Settings) -> InputStore {
+        let usual: &Path = &settings.inputs_directory;
+        InputStore::new(self.corpus_dir.as_deref().unwrap_or(usual)).within(&settings.repository)
     }
 }
 

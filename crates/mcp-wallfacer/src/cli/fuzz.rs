@@ -22,18 +22,26 @@ use super::recorder::{ReportContext, RunRecorder};
 use super::redaction;
 use super::selection::SelectionArgs;
 use super::settle::settle;
+use super::shard::ShardArgs;
 use super::store::Store;
 use super::target::TargetArgs;
 use super::units;
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
-use crate::terminal;
 
 /// Beyond this nobody reads what comes of it.
 const MOST_RUNS: u64 = 1_000;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer fuzz --iterations 1000 -- python3 server.py
+  wallfacer fuzz --include \"read_*\" --budget 30s -- python3 server.py
+  wallfacer fuzz --runs 3 --aggregate --demo  # which findings are stable";
+
 /// Exercise every tool with valid, boundary, invalid and hostile arguments
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,
@@ -46,6 +54,8 @@ pub struct Args {
     /// Which arguments are tried
     #[arg(long, value_enum, default_value = "mixed", help_heading = "Effort")]
     mode: ModeArg,
+    #[command(flatten)]
+    shard: ShardArgs,
     #[command(flatten)]
     selection: SelectionArgs,
     /// So many tools at most
@@ -112,6 +122,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         include: args.selection.include()?,
         exclude: args.selection.exclude()?,
         max_tools: args.max_tools,
+        shard: args.shard.shard()?,
         in_flight: args.in_flight,
         workers: args.workers,
         budget: args.selection.budget,
@@ -122,6 +133,11 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         feedback: args.feedback.feedback(&chosen)?,
         stop: watch.stop().clone(),
     };
+    let Args { seed, iterations, mode, selection, runs, max_bytes, protocol_frames, max_tools, .. } = args;
+    let target = chosen.connector.target().shown();
+    let part = args.shard.part(&format!(
+        "fuzz {target} {seed} {iterations} {mode:?} {selection:?} {runs} {max_bytes} {protocol_frames} {max_tools:?}"
+    ))?;
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
     let source = chosen.source.as_ref();
@@ -154,13 +170,12 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     }
     recorder.finish(watch);
     let runs = runs.into_iter().collect::<Result<Vec<Fuzzed>, _>>().map_err(fail)?;
-    if let Err(failure) = args.feedback.keep(runs.iter().flat_map(|fuzzed| &fuzzed.news), &chosen, &redaction)
-    {
-        terminal::note(&format!("inputs with a new kind of answer are not kept: {}", failure.message));
-    }
+    let news = runs.iter().flat_map(|fuzzed| &fuzzed.news);
+    args.feedback.keep_or_say(news, &chosen.settings, &redaction);
     let mut run = together(started, runs, args.aggregate);
     run.seed = args.seed;
     run.took = begun.elapsed();
+    run.belong_to(part);
     settle(&mut run, &chosen.settings, &store, watch);
     let exit = conclude(
         &Report::new(&run, args.selection.severity_threshold, chosen.source),

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use wallfacer_core::findings::{Redaction, rfc3339};
-use wallfacer_core::lock::{Difference, FILE_NAME, Lock, compare};
+use wallfacer_core::lock::{Difference, FILE_NAME, Lock, Texts, compare};
 use wallfacer_core::report::written as document;
 use wallfacer_core::session::{BehaveOptions, behave};
 use wallfacer_text::shown;
@@ -19,8 +19,15 @@ use super::units;
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer lock -- npx -y some-mcp-server          # write wallfacer.lock
+  wallfacer lock --check -- npx -y some-mcp-server  # tell what has changed since";
+
 /// Write down what a server declares and does; with --check, tell what is other than it was
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,
@@ -129,12 +136,49 @@ fn human(differences: &[Difference], is_watched: bool) -> String {
         0 => "nothing is other than in the lock file\n".to_owned(),
         count => format!("{count} things are other than in the lock file\n"),
     };
-    for Difference { direction, subject, what } in differences {
+    for Difference { direction, subject, what, texts } in differences {
         let name = subject.name().unwrap_or("the server");
         text.push_str(&format!("  {:<8} {}: {}\n", direction.as_str(), shown(name), shown(what)));
+        if let Some(Texts { before, now }) = texts {
+            let (before, now) = differing(before, now);
+            text.push_str(&format!("           was  {}\n           is   {}\n", shown(&before), shown(&now)));
+        }
     }
     if !is_watched {
         text.push_str("what the tools do was not observed, so only what is declared was compared\n");
     }
     text
+}
+
+/// Letters of a text that are shown, and those of them that come before what differs.
+const MOST_SHOWN: usize = 160;
+const LEAD_IN: usize = 40;
+
+/// Two texts from a little before the place where they part, so that long ones show what matters.
+fn differing(before: &str, now: &str) -> (String, String) {
+    let common = before.chars().zip(now.chars()).take_while(|(one, other)| one == other).count();
+    let longest = before.chars().count().max(now.chars().count());
+    let skipped = if longest <= MOST_SHOWN { 0 } else { common.saturating_sub(LEAD_IN) };
+    let part = |text: &str| {
+        let lead = if skipped > 0 { "…" } else { "" };
+        let shown: String = text.chars().skip(skipped).take(MOST_SHOWN).collect();
+        let rest = if text.chars().count() > skipped + MOST_SHOWN { "…" } else { "" };
+        if text.is_empty() { "(nothing)".to_owned() } else { format!("{lead}{shown}{rest}") }
+    };
+    (part(before), part(now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_shown_where_they_part() {
+        let old = format!("{}old end", "x".repeat(300));
+        let new = format!("{}new end", "x".repeat(300));
+        let (old, new) = differing(&old, &new);
+        assert_eq!(old, format!("…{}old end", "x".repeat(LEAD_IN)));
+        assert_eq!(new, format!("…{}new end", "x".repeat(LEAD_IN)));
+        assert_eq!(differing("", "Adds."), ("(nothing)".to_owned(), "Adds.".to_owned()));
+    }
 }

@@ -2,6 +2,7 @@
 
 mod afterwards;
 mod against;
+mod all;
 mod behave;
 mod check;
 mod checking;
@@ -24,6 +25,7 @@ mod key;
 mod lock;
 mod man;
 mod mcp;
+mod merge;
 mod output;
 mod pack;
 mod property;
@@ -36,6 +38,7 @@ mod rule_files;
 mod runs;
 mod selection;
 mod settle;
+mod shard;
 mod store;
 mod suggest;
 mod target;
@@ -90,6 +93,7 @@ enum Command {
     Corpus(corpus::Args),
     Diff(diff::Args),
     Report(report::Args),
+    Merge(merge::Args),
     Explain(explain::Args),
     Mcp(mcp::Args),
     Init(init::Args),
@@ -107,10 +111,16 @@ enum Command {
 
 /// Runs what the arguments ask for.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> Result<Exit, Failure> {
-    let arguments: Vec<OsString> = arguments.collect();
+    let mut arguments: Vec<OsString> = arguments.collect();
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return Ok(show_usage(with_tip(error))),
+        Err(error) => match with_dashes(&arguments, &error) {
+            Some((whole, cli)) => {
+                arguments = whole;
+                cli
+            }
+            None => return Ok(show_usage(with_tip(error))),
+        },
     };
     terminal::choose(cli.color, cli.quiet, cli.verbose);
     match carry_out(cli) {
@@ -183,6 +193,7 @@ fn perform(command: Command, config: Option<&Path>, watch: &Watch) -> Result<Exi
         Command::Corpus(args) => corpus::run(&args, config, watch),
         Command::Diff(args) => diff::run(&args, config),
         Command::Report(args) => report::run(&args, config),
+        Command::Merge(args) => merge::run(&args),
         Command::Explain(args) => explain::run(&args, config),
         Command::Mcp(args) => mcp::run(&args, config),
         Command::Init(args) => {
@@ -203,6 +214,18 @@ fn show_usage(error: clap::Error) -> Exit {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Clean,
         _ => Exit::Usage,
     }
+}
+
+/// `behave COMMAND` is understood without the `--`, as its forerunner did.
+fn with_dashes(arguments: &[OsString], error: &clap::Error) -> Option<(Vec<OsString>, Cli)> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let behave = arguments.iter().position(|argument| argument == "behave")?;
+    let places = (behave + 1..arguments.len()).filter(|place| arguments[*place] == word.as_str());
+    places.into_iter().find_map(|place| {
+        let (flags, command) = arguments.split_at(place);
+        let whole = [flags, &[OsString::from("--")], command].concat();
+        Cli::try_parse_from(&whole).ok().map(|cli| (whole, cli))
+    })
 }
 
 /// Who forgets the `--` in front of a server's command is told of it.

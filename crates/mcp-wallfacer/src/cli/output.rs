@@ -132,6 +132,11 @@ impl RunOutput {
         }
     }
 
+    /// Whether reports are wanted beside the main one.
+    pub fn has_more(&self) -> bool {
+        !self.report.is_empty()
+    }
+
     /// Hands over every report that is wanted; `write` makes one.
     pub fn deliver_all(&self, write: &dyn Fn(report::Format, Look) -> String) -> Result<(), Failure> {
         self.main.deliver_as(self.main.format.0, &write(self.main.format.0, self.main.look()))?;
@@ -189,7 +194,7 @@ impl<F: ValueEnum + Send + Sync + 'static> OutputArgs<F> {
     }
 
     /// Hands over a report of this format.
-    fn deliver_as(&self, format: report::Format, text: &str) -> Result<(), Failure> {
+    pub fn deliver_as(&self, format: report::Format, text: &str) -> Result<(), Failure> {
         match &self.output {
             Some(path) => save(path, text, format),
             None => print_as(format, text),

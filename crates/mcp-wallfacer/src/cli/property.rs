@@ -15,6 +15,7 @@ use wallfacer_rules::nearest;
 use super::behave::noise;
 use super::conclude::{conclude, failure};
 use super::corpus_place::CorpusArgs;
+use super::feedback::FeedbackArgs;
 use super::output::RunOutput;
 use super::pack::{self, ParameterArgs};
 use super::recorder::{ReportContext, RunRecorder};
@@ -22,13 +23,21 @@ use super::redaction::{self, Written};
 use super::rule_files;
 use super::selection::SelectionArgs;
 use super::settle::settle;
+use super::shard::ShardArgs;
 use super::store::Store;
 use super::target::{TargetArgs, working_directory};
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer property invariants.yaml -- python3 server.py  # rules of a file
+  wallfacer property --pack error-shape --demo             # rules of a pack";
+
 /// Try rules on a server: those of a file, or of packs
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// A rule file
     file: Option<PathBuf>,
@@ -48,6 +57,13 @@ pub struct Args {
     /// Same seed, same inputs
     #[arg(long, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
+    /// So many tools at most
+    #[arg(long, value_name = "N", help_heading = "Effort")]
+    max_tools: Option<usize>,
+    #[command(flatten)]
+    feedback: FeedbackArgs,
+    #[command(flatten)]
+    shard: ShardArgs,
     #[command(flatten)]
     selection: SelectionArgs,
     #[command(flatten)]
@@ -67,6 +83,9 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         seed: args.seed,
         include: args.selection.include()?,
         exclude: args.selection.exclude()?,
+        max_tools: args.max_tools,
+        shard: args.shard.shard()?,
+        feedback: args.feedback.feedback(&chosen)?,
         // A rule may be about how long a call takes, or what it changes.
         in_flight: 1,
         budget: args.selection.budget,
@@ -76,6 +95,9 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     };
     let options =
         PropertyOptions { effort, cases: args.cases, looks_further: true, noise: noise(&chosen.settings)? };
+    let (target, selection) = (chosen.connector.target().shown(), &args.selection);
+    let part =
+        args.shard.part(&format!("property {target} {} {} {selection:?} {sets:?}", args.seed, args.cases))?;
     let started = rfc3339(SystemTime::now());
     let listeners = args.output.listeners(&redaction)?;
     let source = chosen.source.as_ref();
@@ -92,7 +114,9 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
     let tried = property(chosen.connector, &|_| sets.clone(), &options, &mut recorder);
     recorder.finish(watch);
     let tried = tried.map_err(|error| failure(error, watch).redacted(&redaction))?;
+    args.feedback.keep_or_say(tried.news.iter(), &chosen.settings, &redaction);
     let mut run = Run::of_step("property", started, tried);
+    run.belong_to(part);
     settle(&mut run, &chosen.settings, &store, watch);
     conclude(&Report::new(&run, args.selection.severity_threshold, chosen.source), &args.output, &redaction)
 }

@@ -18,8 +18,15 @@ use super::{redaction, store, units};
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer replay 181ee243                       # the beginning of an id is enough
+  wallfacer replay 181ee243 -- python3 mended.py  # on another server";
+
 /// Try a stored finding once more: FIXED, STILL FAILS, FLAKY or NOT REPLAYABLE
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The id of the finding, or its first digits, or the path of its file
     #[arg(value_name = "ID")]

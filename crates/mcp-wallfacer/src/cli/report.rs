@@ -10,8 +10,16 @@ use super::runs::Runs;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer report  # the latest run, in full
+  wallfacer report --list
+  wallfacer report --format html -o report.html --against 20260102";
+
 /// Show a kept run again, in any format
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The run, by its name or the beginning of it, or a JSON report [default: the latest run]
     run: Option<String>,

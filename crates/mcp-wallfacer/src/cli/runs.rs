@@ -121,7 +121,8 @@ impl<'a> Runs<'a> {
     }
 }
 
-fn read(path: &Path) -> Result<Document, Failure> {
+/// The run that a file holds.
+pub fn read(path: &Path) -> Result<Document, Failure> {
     let shown = path.display();
     let length = fs::metadata(path).map_or(0, |file| file.len());
     if length > LONGEST {

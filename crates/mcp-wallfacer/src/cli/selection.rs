@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use wallfacer_core::session::NamePatterns;
 use wallfacer_core::target::Severity;
 
 use super::units;
@@ -27,23 +27,24 @@ pub struct SelectionArgs {
 }
 
 impl SelectionArgs {
-    pub fn include(&self) -> Result<Option<GlobSet>, Failure> {
+    pub fn include(&self) -> Result<Option<NamePatterns>, Failure> {
         globs(&self.include)
     }
 
     /// One tool by its name, whatever letters that has.
-    pub fn include_only(&self, tool: &str) -> Result<Option<GlobSet>, Failure> {
-        globs(&[globset::escape(tool)])
+    pub fn include_only(&self, tool: &str) -> Result<Option<NamePatterns>, Failure> {
+        NamePatterns::exactly(tool).map(Some).map_err(|error| Failure::usage(&error))
     }
 
-    pub fn exclude(&self) -> Result<Option<GlobSet>, Failure> {
+    pub fn exclude(&self) -> Result<Option<NamePatterns>, Failure> {
         globs(&self.exclude)
     }
 
     /// Whether a tool is not wanted.
     pub fn leaves_out(&self, tool: &str) -> bool {
-        let fits =
-            |globs: Result<Option<GlobSet>, Failure>| globs.ok().flatten().map(|globs| globs.is_match(tool));
+        let fits = |globs: Result<Option<NamePatterns>, Failure>| {
+            globs.ok().flatten().map(|globs| globs.is_match(tool))
+        };
         fits(self.include()) == Some(false) || fits(self.exclude()) == Some(true)
     }
 
@@ -58,13 +59,9 @@ fn severity(text: &str) -> Result<Severity, String> {
         .ok_or_else(|| format!("`{text}` is no severity; write low, medium, high or critical"))
 }
 
-fn globs(patterns: &[String]) -> Result<Option<GlobSet>, Failure> {
+fn globs(patterns: &[String]) -> Result<Option<NamePatterns>, Failure> {
     if patterns.is_empty() {
         return Ok(None);
     }
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        set.add(Glob::new(pattern).map_err(|error| Failure::usage(&error))?);
-    }
-    set.build().map(Some).map_err(|error| Failure::usage(&error))
+    NamePatterns::new(patterns).map(Some).map_err(|error| Failure::usage(&error))
 }

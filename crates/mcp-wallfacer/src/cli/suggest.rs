@@ -16,8 +16,15 @@ use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 use crate::terminal;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer suggest -- python3 server.py
+  wallfacer suggest --write -- python3 server.py  # add the parameters to wallfacer.toml";
+
 /// Show which rule packs fit a server, and why
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,

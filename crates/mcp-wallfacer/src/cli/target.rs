@@ -31,6 +31,9 @@ pub struct TargetArgs {
     /// A server by its name in an MCP client's file (.mcp.json, .vscode/mcp.json, Claude Desktop, Cursor …)
     #[arg(long, value_name = "NAME", help_heading = "Target")]
     server: Option<String>,
+    /// The file that --server is looked up in, instead of those of MCP clients
+    #[arg(long, value_name = "FILE", requires = "server", help_heading = "Target")]
+    client_file: Option<PathBuf>,
     /// The flawed server that is built in
     #[arg(long, conflicts_with_all = ["url", "server", "command"], help_heading = "Target")]
     demo: bool,
@@ -243,6 +246,7 @@ impl TargetArgs {
             url: self.url.clone(),
             headers: self.headers.clone(),
             server: self.server.clone(),
+            client_file: self.client_file.clone(),
             env: self.env.clone(),
             env_clear: self.env_clear,
             env_pass: self.env_pass.clone(),

@@ -26,8 +26,15 @@ use crate::interruption::Watch;
 const MOST_CALLS: u16 = 1_000;
 const MOST_CLIENTS: u16 = 64;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer torture -- node server.js
+  wallfacer torture --mode parallel --concurrency 64 -- node server.js";
+
 /// Make calls at the same time and from several clients, and see whether any is lost, swapped or leaked
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,

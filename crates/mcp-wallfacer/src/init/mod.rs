@@ -22,8 +22,15 @@ const IGNORE_NAME: &str = ".gitignore";
 const IGNORED: &str = "/.wallfacer/";
 const WORKFLOW_NAME: &str = ".github/workflows/wallfacer.yml";
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer init       # wallfacer.toml and starter rules
+  wallfacer init --ci  # a workflow for GitHub Actions too";
+
 /// Write a first configuration for the server in this directory
 #[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The server is reached over HTTP
     #[arg(long, conflicts_with = "stdio")]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::world::{World, assert_shown};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "check",
     "ci",
     "behave",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 21] = [
     "corpus",
     "diff",
     "report",
+    "merge",
     "explain",
     "mcp",
     "init",

@@ -1,6 +1,8 @@
 //! Which bug is a failure one of? Failures of one bug are told as one finding, whatever found them and however many tools
 //! and arguments they show in.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Cause, Kind};
 use crate::plan::Subject;
 
@@ -18,6 +20,17 @@ pub const STAYS_HEALTHY: &str = "stays-healthy";
 pub struct Bug {
     kind: &'static str,
     cause: Cause,
+}
+
+/// What a stored finding keeps of its bug.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BugMark {
+    /// The name of the rule or check and what of it is broken; empty for what is neither.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cause: String,
+    /// In how many tools it must show to be one of the server.
+    pub tools: usize,
 }
 
 /// A failure that is nothing new where another one shows in the same tool.
@@ -102,27 +115,38 @@ impl Bug {
 
     /// Whether it shows in so many tools that it lies in what they share.
     pub fn is_of_the_server(&self, subjects: usize) -> bool {
+        // Silence has no cause that could be told from another.
+        self.kind != (Kind::Hang { ms: 0 }).name() && subjects >= self.tools_of_the_server()
+    }
+
+    fn tools_of_the_server(&self) -> usize {
         let scope = self.cause.label().starts_with("no-injection path")
             || self.cause.label().starts_with("no-injection symlink");
         // What every call opens, none of the tools does.
         let opens = self.cause.label().starts_with("leaves-secrets-alone");
         let one_place = self.cause.names_its_place() || scope || opens || self.is_of_rule();
-        // Silence has no cause that could be told from another.
-        self.kind != (Kind::Hang { ms: 0 }).name()
-            && subjects >= if one_place { SAME_PLACE } else { SAME_WORDS }
+        if one_place { SAME_PLACE } else { SAME_WORDS }
+    }
+
+    /// What a finding of it keeps.
+    pub fn mark(&self) -> BugMark {
+        BugMark { cause: self.cause.label(), tools: self.tools_of_the_server() }
     }
 
     /// Whether its failure in a tool is nothing new where the other shows in the same tool.
     pub fn is_told_by(&self, other: &Bug) -> bool {
-        let (label, told) = (self.cause.label(), other.cause.label());
-        let is_of = |cause: &str| match cause.contains(' ') {
-            true => told == cause,
-            false => cause.is_empty() || told.split(' ').next() == Some(cause),
-        };
-        let fits =
-            |same: &Same| label.starts_with(same.failure) && other.kind == same.kind && is_of(same.cause);
-        self != other && SAYS_THE_SAME.iter().any(fits)
+        self != other && says_the_same(&self.cause.label(), other.kind, &other.cause.label())
     }
+}
+
+/// Whether a failure of this cause is nothing new where a finding of that kind and cause shows in the same tool.
+pub fn says_the_same(label: &str, kind: &str, told: &str) -> bool {
+    let is_of = |cause: &str| match cause.contains(' ') {
+        true => told == cause,
+        false => cause.is_empty() || told.split(' ').next() == Some(cause),
+    };
+    let fits = |same: &Same| label.starts_with(same.failure) && kind == same.kind && is_of(same.cause);
+    SAYS_THE_SAME.iter().any(fits)
 }
 
 /// The name of a rule that is made for every tool, without the tool.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FindingId, Kind, Origin, Reference, Repro};
+use super::{BugMark, FindingId, Kind, Origin, Reference, Repro};
 use crate::plan::Subject;
 use crate::target::{Severity, Shown};
 
@@ -33,6 +33,9 @@ pub struct Finding {
     /// The ids that it has where the same shows in more tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wider: Vec<FindingId>,
+    /// By what it is known for the same bug in the reports of other parts of a plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bug: Option<BugMark>,
     /// One sentence.
     pub message: String,
     /// More of it.
@@ -129,6 +132,7 @@ impl Finding {
             subject,
             sightings: Vec::new(),
             wider: Vec::new(),
+            bug: None,
             message: crate::wire::shortened(message, MESSAGE_CHARS),
             details: String::new(),
             evidence: Vec::new(),
@@ -244,6 +248,7 @@ pub(super) mod examples {
                 ids: vec![FindingId::of(b"one")],
             }],
             wider: vec![FindingId::of(b"two")],
+            bug: Some(BugMark { cause: text("no-crash"), tools: 2 }),
             details: text("It was called with a valid argument."),
             evidence: vec![Evidence { label: text("exit status"), text: text("exit code 1") }],
             reproduced: Reproduced { k: 3, n: 3 },

@@ -282,6 +282,7 @@ fn names(finding: &mut Finding) -> Vec<&mut String> {
         Kind::SequenceFailure { sequence, step_call, .. } => names.extend([sequence, step_call]),
         _ => {}
     }
+    names.extend(finding.bug.iter_mut().map(|bug| &mut bug.cause));
     names.extend(finding.server.name.iter_mut().chain(&mut finding.server.version));
     names
 }

@@ -184,7 +184,8 @@ mod tests {
 
     #[test]
     fn a_service_is_the_servers_own_where_it_bears_its_name() {
-        let context = Context { server_said: "beetles-server for the beetles service".into(), ..Context::default() };
+        let context =
+            Context { server_said: "beetles-server for the beetles service".into(), ..Context::default() };
         assert!(context.is_own_service("api.beetles.example"));
         for host in ["collect.example", "beetles.collect.example", "10.0.0.1"] {
             assert!(!context.is_own_service(host), "{host}");

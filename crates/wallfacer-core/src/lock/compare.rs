@@ -15,6 +15,16 @@ pub struct Difference {
     #[serde(rename = "name", serialize_with = "by_name")]
     pub subject: Subject,
     pub what: String,
+    /// The text as it was and as it is, where a text differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub texts: Option<Texts>,
+}
+
+/// A text before and now.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct Texts {
+    pub before: String,
+    pub now: String,
 }
 
 fn by_name<S: Serializer>(subject: &Subject, serializer: S) -> Result<S::Ok, S::Error> {
@@ -49,7 +59,7 @@ pub fn compare(before: &Lock, now: &Lock) -> Vec<Difference> {
         let said = |name: &Option<String>| name.as_ref().map_or("nothing".into(), |name| format!("`{name}`"));
         let what =
             format!("it calls itself {}, and the lock is of {}", said(&now.server), said(&before.server));
-        return vec![Difference { direction: Direction::Changed, subject: Subject::Server, what }];
+        return vec![changed(Subject::Server, &what)];
     }
     let mut found = Vec::new();
     for (name, tool) in &now.tools {
@@ -74,7 +84,8 @@ pub fn compare(before: &Lock, now: &Lock) -> Vec<Difference> {
             (old, new) if old != new => "its description is another",
             _ => continue,
         };
-        found.push(changed(Subject::Prompt(name.clone()), what));
+        let texts = Texts::of(before.prompts.get(name), now.prompts.get(name));
+        found.push(Difference { texts, ..changed(Subject::Prompt(name.clone()), what) });
     }
     found.sort();
     found
@@ -87,7 +98,6 @@ fn tools(name: &str, before: &Locked, now: &Locked, found: &mut Vec<Difference>)
             found.push(changed(subject.clone(), what));
         }
     };
-    differs(before.description != now.description, "its description is another");
     differs(before.input_schema != now.input_schema, "its input schema is another");
     differs(before.output_schema != now.output_schema, "its output schema is another");
     let hints: BTreeSet<&String> = before.annotations.keys().chain(now.annotations.keys()).collect();
@@ -96,7 +106,19 @@ fn tools(name: &str, before: &Locked, now: &Locked, found: &mut Vec<Difference>)
         let said = |value: Option<&bool>| value.map_or("nothing".to_owned(), bool::to_string);
         differs(old != new, &format!("`{hint}` was {} and is {}", said(old), said(new)));
     }
+    if before.description != now.description {
+        let texts = Texts::of(before.description.as_ref(), now.description.as_ref());
+        found.push(Difference { texts, ..changed(subject.clone(), "its description is another") });
+    }
     effects(&subject, before.effects.as_ref(), now.effects.as_ref(), found);
+}
+
+impl Texts {
+    /// Both, where one of them is there and the other may be missing.
+    fn of(before: Option<&String>, now: Option<&String>) -> Option<Texts> {
+        let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+        before.or(now).map(|_| Texts { before: text(before), now: text(now) })
+    }
 }
 
 fn effects(
@@ -113,11 +135,12 @@ fn effects(
         direction,
         subject: subject.clone(),
         what,
+        texts: None,
     }));
 }
 
 fn changed(subject: Subject, what: &str) -> Difference {
-    Difference { direction: Direction::Changed, subject, what: what.to_owned() }
+    Difference { direction: Direction::Changed, subject, what: what.to_owned(), texts: None }
 }
 
 #[cfg(test)]

@@ -5,6 +5,6 @@ mod compare;
 mod drift;
 mod file;
 
-pub use compare::{Difference, Direction, compare};
+pub use compare::{Difference, Direction, Texts, compare};
 pub use drift::drift;
 pub use file::{BadLock, FILE_NAME, Lock, Locked};

@@ -46,7 +46,7 @@ pub use injection::{
     Aim, Escape, Ground, Injection, Job, Known, Landmarks, Met, Purpose, Rank, Ranked, demanded, function,
     guesses, injection_cases, is_about_files, offer_injections, places, taken_away, unrestricted, vary,
 };
-pub use input::Input;
+pub use input::{Input, Inputs};
 pub use lesson::{Lesson, Teaching, as_type_of, said};
 pub use measure::{Carrier, Measure};
 pub use offers::offer_cases;

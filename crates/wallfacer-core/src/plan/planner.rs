@@ -303,6 +303,11 @@ impl Planner {
         own
     }
 
+    /// Tools whose calls are made elsewhere: here they are only called as examples, from which the others learn.
+    pub fn leave_to_others(&mut self, is_left: impl Fn(&str) -> bool) {
+        self.tools.iter_mut().for_each(|plan| plan.elsewhere = is_left(&plan.name));
+    }
+
     /// No further cases for this tool.
     pub fn stop(&mut self, tool: &str) {
         self.tools.iter_mut().filter(|plan| plan.name == tool).for_each(|plan| plan.stopped = true);
@@ -323,7 +328,8 @@ impl Planner {
             Next::Examples(try_) if try_ > 0 => tools.iter().flat_map(ToolPlan::producers).collect(),
             _ => Vec::new(),
         };
-        for plan in tools.iter_mut().filter(|plan| !plan.stopped) {
+        let is_example = matches!(next, Next::Examples(_));
+        for plan in tools.iter_mut().filter(|plan| !plan.stopped && (is_example || !plan.elsewhere)) {
             let left = options.iterations.saturating_sub(plan.made);
             let reach =
                 if options.iterations >= ENOUGH_TO_REACH { REACH.saturating_sub(plan.made) } else { 0 };

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use wallfacer_rules::{Generate, Input, Known, Rule, Sequence};
 use wallfacer_schema::{Choices, Pool, Schema};
 
 use super::case::{Case, Intent, Step, Subject};
 use super::claim::Claim;
+use super::mutation::{Draw, mutate, pick};
 
 /// Inputs of one rule, whatever it asks for: each is kept until it is judged.
 const MAX_INPUTS: u32 = 10_000;
@@ -22,6 +23,8 @@ pub struct RulePlan<'a> {
     pub seed: u64,
     /// Inputs of a rule that names no number.
     pub cases: u32,
+    /// How many of the made inputs are changed ones of earlier runs, from none to all, and those.
+    pub news: Option<(f64, Vec<Map<String, Value>>)>,
 }
 
 /// Why no case could be made.
@@ -37,7 +40,7 @@ pub fn rule_cases(rule: &Arc<Rule>, plan: &RulePlan<'_>) -> Result<Vec<Case>, No
     let case = |number: u32| {
         // All rules about a tool see the same inputs, so that each call serves them all.
         let seed = seed(plan.seed, &rule.tool, number);
-        let call = Case::tool(&rule.tool, source.draw(number, seed)?, Intent::Rule, seed);
+        let call = Case::tool(&rule.tool, source.draw(number, seed, plan.news.as_ref())?, Intent::Rule, seed);
         let steps = std::iter::repeat_n(call.steps[0].clone(), rule.repeat.max(1) as usize).collect();
         Ok(Case { steps, claim: Some(Box::new(claim.clone())), ..call })
     };
@@ -103,10 +106,17 @@ impl<'a> Source<'a> {
     }
 
     /// The first is the simplest there is, which is the one that most often succeeds.
-    fn draw(&self, number: u32, seed: u64) -> Result<Value, NotMade> {
+    fn draw(
+        &self,
+        number: u32,
+        seed: u64,
+        news: Option<&(f64, Vec<Map<String, Value>>)>,
+    ) -> Result<Value, NotMade> {
         let mut choices = if number == 0 { Choices::simplest() } else { Choices::seeded(seed) };
         let mut draw = |schema: &Schema| {
             let value = schema.valid(&mut choices, &Pool::new());
+            let value = value
+                .map(|fresh| changed(&fresh, schema, seed, news.filter(|_| number > 0)).unwrap_or(fresh));
             value.map_err(|error| NotMade(format!("no valid arguments can be made: {error}")))
         };
         match self {
@@ -119,6 +129,21 @@ impl<'a> Source<'a> {
             }
         }
     }
+}
+
+/// Something that brought news, changed; none where it is not the turn of it. What the rule does not ask for is not sent.
+fn changed(
+    fresh: &Value,
+    schema: &Schema,
+    seed: u64,
+    news: Option<&(f64, Vec<Map<String, Value>>)>,
+) -> Option<Value> {
+    let (ratio, known) = news?;
+    let mut draw = Draw::new(seed);
+    let turn = draw.happens(*ratio);
+    let input = pick(known, &mut draw).filter(|_| turn)?;
+    let value = Value::Object(mutate(input, fresh.as_object()?, &mut draw));
+    schema.violations(&value).is_empty().then_some(value)
 }
 
 fn compiled(generate: &Generate) -> Result<Schema, NotMade> {
@@ -177,7 +202,8 @@ mod tests {
         let (schemas, steps) = (BTreeMap::new(), Value::Null);
         let inputs = |seed: u64| -> Vec<Value> {
             let known = Known { steps: &steps, canary: None, marker: None };
-            let cases = rule_cases(&rule, &RulePlan { schemas: &schemas, known, seed, cases: 5 }).unwrap();
+            let cases = rule_cases(&rule, &RulePlan { schemas: &schemas, known, seed, cases: 5, news: None })
+                .unwrap();
             cases.iter().map(|case| common_arguments(case).unwrap().clone()).collect()
         };
         assert_eq!(inputs(1), inputs(1));

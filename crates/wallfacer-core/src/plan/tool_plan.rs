@@ -81,6 +81,8 @@ pub struct ToolPlan {
     repeated: bool,
     /// No further cases, because of what it did.
     pub stopped: bool,
+    /// Whether its cases, but for examples, are tried on another machine.
+    pub elsewhere: bool,
 }
 
 impl ToolPlan {
@@ -107,6 +109,7 @@ impl ToolPlan {
             made: 0,
             repeated: false,
             stopped: false,
+            elsewhere: false,
         })
     }
 
@@ -508,7 +511,9 @@ fn is_bare(tool: &Tool) -> bool {
     const SAYING: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "maxProperties"];
     let forbids = tool.input_schema.get("additionalProperties") == Some(&Value::Bool(false));
     let named = tool.input_schema.get("properties").and_then(Value::as_object);
-    named.is_none_or(Map::is_empty) && !forbids && !SAYING.iter().any(|word| tool.input_schema.contains_key(*word))
+    named.is_none_or(Map::is_empty)
+        && !forbids
+        && !SAYING.iter().any(|word| tool.input_schema.contains_key(*word))
 }
 
 /// The schema of values like this one.

@@ -12,8 +12,8 @@ use super::told::Told;
 use super::verdict;
 use crate::findings::{Finding, stored_target};
 use crate::summary::{
-    Accepted, Conclusion, Moment, NotTested, Note, RulesTried, Run, Stale, StepDone, StoredFinding, Summary,
-    ToolSummary,
+    Accepted, Conclusion, Moment, NotTested, Note, Part, RulesTried, Run, Stale, StepDone, StoredFinding,
+    Summary, ToolSummary,
 };
 use crate::target::{Era, Severity, Shown};
 use crate::wire::shortened;
@@ -71,6 +71,9 @@ pub struct Course {
     pub seed: u64,
     /// RFC 3339, in UTC.
     pub started: String,
+    /// The part of a plan that this run did, where others do the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Part>,
     pub duration_ms: u64,
     pub budget_ms: Option<u64>,
     /// Whether the time limit ended the run before everything that was planned was done.
@@ -215,6 +218,11 @@ impl Document {
         self.run.access.warning().map(|warning| shortened(&warning, WARNING))
     }
 
+    /// How it ended, in one line.
+    pub fn said(&self) -> String {
+        verdict::line(self)
+    }
+
     /// Findings that fail the run.
     pub fn grave(&self) -> usize {
         self.findings.iter().filter(|told| told.finding.severity >= self.verdict.threshold).count()
@@ -247,6 +255,7 @@ impl Course {
             command: run.command.to_owned(),
             seed: run.seed,
             started: run.started.clone(),
+            shard: run.part.clone(),
             duration_ms: millis(run.took),
             budget_ms: run.budget.map(millis),
             out_of_time: run.out_of_time,
@@ -264,7 +273,7 @@ impl Course {
 }
 
 /// So many for each, to two places.
-fn rate(number: u64, each: u64) -> Option<f64> {
+pub(super) fn rate(number: u64, each: u64) -> Option<f64> {
     (each > 0).then(|| (number as f64 / each as f64 * 100.0).round() / 100.0)
 }
 
@@ -279,7 +288,7 @@ impl Counts {
         Counts::new(&tool.calls, tool.valid_calls, tool.valid_completed)
     }
 
-    fn new(calls: &Summary, valid_calls: u64, valid_completed: u64) -> Counts {
+    pub(super) fn new(calls: &Summary, valid_calls: u64, valid_completed: u64) -> Counts {
         // Three digits are what a reader compares; more would only differ from machine to machine.
         let share = || (valid_completed as f64 / valid_calls as f64 * 1e3).round() / 1e3;
         let valid_call_success = (valid_calls > 0).then(share);

@@ -275,7 +275,11 @@ impl Page {
         self.write(&format!("{}\n", self.look.paint(Tone::Faint, &head)));
         let most = if self.look.detail() == Detail::Full { usize::MAX } else { MAX_ROWS };
         for (name, tool) in names.iter().zip(tools.values()).take(most) {
-            let worked = format!("{}/{}", tool.valid_completed, tool.valid_calls);
+            let worked = match tool.valid_calls {
+                // Of the calls that a rule makes nobody says whether they are valid.
+                0 => "-".to_owned(),
+                valid => format!("{}/{valid}", tool.valid_completed),
+            };
             let calls = &tool.calls;
             let failed = calls.failed + calls.malformed + calls.silent + calls.gone;
             self.write(&format!(

@@ -16,6 +16,7 @@ mod junit;
 mod listing;
 mod look;
 mod markdown;
+mod merge;
 mod notes;
 mod sarif;
 mod sent;
@@ -33,6 +34,7 @@ pub use html::{Comparison, PastRun};
 pub use json::examination as examination_json;
 pub use listing::{differences, stored};
 pub use look::{Detail, Look};
+pub use merge::{NotMerged, merge};
 pub use trace::{manifest, trace_lines};
 
 use serde_json::Value;

@@ -3,6 +3,8 @@
 //! A run looks at the server once, then lets probes propose jobs, which a laboratory performs on as many servers as there is
 //! work for; what they make suspicious is proven meanwhile.
 
+mod names;
+
 mod options;
 
 mod entrust;
@@ -34,6 +36,7 @@ pub use commands::{
     fuzz, inject, learn, property, torture,
 };
 pub use examine::{examine, machine};
+pub use names::{NamePatterns, NoSuchTool};
 pub use options::{Feedback, FuzzError, FuzzOptions};
 pub use probes::behave::{BehaveOptions, Keep};
 pub use probes::rules::{PropertyOptions, RuleSet};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use globset::GlobSet;
-
+use super::names::{NamePatterns, NoSuchTool};
 use crate::learn::Learned;
 use crate::plan::{Case, Input, Mode};
+use crate::shard::Shard;
 use crate::stop::{Stop, Stopped};
 use crate::target::Destructive;
 use crate::wire::ConnectError;
@@ -18,9 +18,11 @@ pub struct FuzzOptions {
     pub mode: Mode,
     pub iterations: usize,
     pub max_bytes: usize,
-    pub include: Option<GlobSet>,
-    pub exclude: Option<GlobSet>,
+    pub include: Option<NamePatterns>,
+    pub exclude: Option<NamePatterns>,
     pub max_tools: Option<usize>,
+    /// The part of the plan that is done here.
+    pub shard: Shard,
     pub in_flight: usize,
     /// Servers that are asked at once; none where the machine decides.
     pub workers: Option<usize>,
@@ -64,6 +66,7 @@ impl Default for FuzzOptions {
             include: None,
             exclude: None,
             max_tools: None,
+            shard: Shard::WHOLE,
             in_flight: 16,
             workers: None,
             budget: None,
@@ -86,4 +89,6 @@ pub enum FuzzError {
     Runtime(#[from] std::io::Error),
     #[error(transparent)]
     Stopped(#[from] Stopped),
+    #[error(transparent)]
+    NoSuchTool(#[from] NoSuchTool),
 }

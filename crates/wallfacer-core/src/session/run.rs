@@ -6,6 +6,7 @@ use super::agenda::{Budget, Selection, Wishes};
 use super::engine::Engine;
 use super::lab::{DEAR_START, Lab, World};
 use super::look::{Known, look_at};
+use super::names::NamePatterns;
 use super::options::FuzzError;
 use super::probes::{Notebook, Probe};
 use super::prove::{Proven, Prover};
@@ -33,6 +34,8 @@ pub struct Limits {
     pub seed: u64,
     pub budget: Option<Duration>,
     pub workers: Option<usize>,
+    /// The tools that are asked for by name.
+    pub include: Option<NamePatterns>,
     pub stop: Stop,
 }
 
@@ -44,6 +47,11 @@ impl Session {
     ) -> Result<Session, FuzzError> {
         let begun = Instant::now();
         let known = look_at(&mut connector, &limits.stop, listener)?;
+        if let Some(include) = &limits.include {
+            let tools: Vec<&str> =
+                known.catalogue.tools.entries.iter().map(|tool| tool.name.as_str()).collect();
+            include.check(&tools)?;
+        }
         let budget = Budget::new(begun, limits.budget);
         let (seed, workers, stop) = (limits.seed, limits.workers, limits.stop.clone());
         let rehearsed = Rehearsed::default();
@@ -107,12 +115,17 @@ impl Session {
 
     /// All that was written down.
     pub fn fuzzed(self, lab: &Lab, notebook: Notebook) -> Fuzzed {
-        let Notebook { prover, summary, tools, mut not_tested, judged, rules, out_of_time, .. } = notebook;
+        let Notebook { prover, summary, mut tools, mut not_tested, judged, rules, out_of_time, .. } =
+            notebook;
         let Proven { findings, flaky, notes, unproven, tokens } = prover.finish();
         for what in unproven {
             let why = format!("{} before it could be seen a second time", self.stop.why());
             not_tested.insert(NotTested { what, why });
         }
+        // A rule may call what is not there, to see that it is refused.
+        let listed = self.known.catalogue.tools.entries.iter().map(|tool| tool.name.as_str());
+        let listed: std::collections::BTreeSet<&str> = listed.collect();
+        tools.retain(|name, _| listed.contains(name.as_str()));
         Fuzzed {
             target: self.known.target,
             server: self.known.server,

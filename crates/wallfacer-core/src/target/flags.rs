@@ -18,6 +18,8 @@ pub struct Flags {
     pub headers: Vec<String>,
     /// The name of a server in an MCP client file.
     pub server: Option<String>,
+    /// The file that it stands in, instead of the usual ones.
+    pub client_file: Option<PathBuf>,
     /// `NAME=VALUE`
     pub env: Vec<String>,
     pub env_clear: bool,

@@ -86,7 +86,11 @@ fn find(flags: &Flags, config: Option<&FileConfig>, around: &Surroundings<'_>) -
             return Err(TargetError::TwoServers { other });
         }
         // Only now, for these files can be large.
-        let server = ClientFiles::read(around).find(name)?;
+        let files = match &flags.client_file {
+            Some(file) => ClientFiles::of(file, around),
+            None => ClientFiles::read(around),
+        };
+        let server = files.find(name)?;
         return Ok(Found {
             reach: server.reach,
             file: Some(server.file),

@@ -6,11 +6,9 @@ use crate::repository::Repository;
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 const CORPUS_DIRECTORY: &str = ".wallfacer/corpus";
 const INPUTS_DIRECTORY: &str = ".wallfacer/inputs";
-const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A configuration as meant, the target aside.
 #[derive(Debug, Clone)]
@@ -20,8 +18,6 @@ pub struct Settings {
     pub corpus_directory: PathBuf,
     /// Where inputs that brought news go, unless somebody says otherwise.
     pub inputs_directory: PathBuf,
-    /// How long to wait for another run that writes to the same corpus.
-    pub lock_timeout: Duration,
     pub severities: BTreeMap<SeverityKey, Severity>,
     pub destructive: Destructive,
     /// Whether all sessions share what is stored, where somebody says so.
@@ -56,7 +52,6 @@ impl Settings {
             repository: Repository::around(directory),
             corpus_directory: directory.join(CORPUS_DIRECTORY),
             inputs_directory: directory.join(INPUTS_DIRECTORY),
-            lock_timeout: LOCK_TIMEOUT,
             severities: BTreeMap::new(),
             destructive: Destructive::default(),
             shared: None,

@@ -14,17 +14,54 @@ pub fn sample(bytes: &[u8]) -> String {
     shortened(&String::from_utf8_lossy(head), SAMPLE_CHARS)
 }
 
+/// Lines of what announces a failure that are shown where the stack below it is long.
+const ANNOUNCED_LINES: usize = 3;
+
 /// The last lines of what a server wrote to stderr.
 pub fn last_lines(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = lines[lines.len().saturating_sub(STDERR_LINES)..].iter();
-    last.map(|line| shortened(line, STDERR_LINE_CHARS)).collect::<Vec<_>>().join("\n")
+    let shown =
+        |lines: &[&str]| lines.iter().map(|line| shortened(line, STDERR_LINE_CHARS)).collect::<Vec<_>>();
+    let last = lines.len().saturating_sub(STDERR_LINES);
+    match lines.iter().rposition(|line| announces(line)).filter(|place| *place < last) {
+        Some(place) => {
+            let mut all = shown(&lines[place..(place + ANNOUNCED_LINES).min(last)]);
+            all.push("…".to_owned());
+            all.extend(shown(&lines[last + ANNOUNCED_LINES..]));
+            all.join("\n")
+        }
+        None => shown(&lines[last..]).join("\n"),
+    }
+}
+
+/// Whether a line says what went wrong, as languages do that print the stack below it.
+fn announces(line: &str) -> bool {
+    let line = line.trim_start();
+    line.contains("' panicked at ")
+        || line.contains(") panicked at ")
+        || ["panic: ", "fatal error: ", "Exception in thread ", "Unhandled exception", "Uncaught "]
+            .iter()
+            .any(|start| line.starts_with(start))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_went_wrong_is_shown_where_the_stack_stands_below_it() {
+        let stack: String = (0..40).map(|number| format!("  {number}: frame\n")).collect();
+        let text = format!(
+            "ready\nthread 'main' panicked at src/tools.rs:7:5:\ndivide by zero\nstack backtrace:\n{stack}"
+        );
+        let shown = last_lines(text.as_bytes());
+        assert!(
+            shown.starts_with("thread 'main' panicked at src/tools.rs:7:5:\ndivide by zero\n"),
+            "{shown}"
+        );
+        assert!(shown.ends_with("39: frame") && shown.lines().count() <= STDERR_LINES + 1, "{shown}");
+    }
 
     #[test]
     fn only_the_last_lines_of_stderr_are_shown() {

@@ -64,6 +64,9 @@ pub fn json(suggestions: &[Suggestion]) -> String {
     let entry = |suggestion: &Suggestion| {
         json!({
             "pack": suggestion.pack,
+            "witness_tool": suggestion.tool,
+            "param_overrides": suggestion.parameters,
+            // The names of earlier versions.
             "tool": suggestion.tool,
             "parameters": suggestion.parameters,
             "reason": suggestion.reason,

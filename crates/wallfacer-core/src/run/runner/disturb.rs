@@ -198,13 +198,21 @@ fn left_by(connection: &Connection, carried: Carried) -> Result<Carried, String>
 /// The TCP ports that a process listens on, in a network of its own.
 fn ports(process: &Process) -> Vec<u16> {
     const LISTENS: &str = "0A";
-    let lists = ["tcp", "tcp6"].map(|name| std::fs::read_to_string(format!("/proc/{}/net/{name}", process.pid())));
-    let lines: Vec<String> = lists.into_iter().flatten().flat_map(|list| list.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()).collect();
-    let mut found: Vec<u16> = lines.iter().filter_map(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let (_, port) = words.get(1)?.rsplit_once(':')?;
-        (*words.get(3)? == LISTENS).then(|| u16::from_str_radix(port, 16).ok()).flatten()
-    }).collect();
+    let lists =
+        ["tcp", "tcp6"].map(|name| std::fs::read_to_string(format!("/proc/{}/net/{name}", process.pid())));
+    let lines: Vec<String> = lists
+        .into_iter()
+        .flatten()
+        .flat_map(|list| list.lines().skip(1).map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    let mut found: Vec<u16> = lines
+        .iter()
+        .filter_map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let (_, port) = words.get(1)?.rsplit_once(':')?;
+            (*words.get(3)? == LISTENS).then(|| u16::from_str_radix(port, 16).ok()).flatten()
+        })
+        .collect();
     found.sort_unstable();
     found.dedup();
     found.truncate(MAX_PORTS);

@@ -1,10 +1,10 @@
 //! Chooses the tools that are called, and says of each other one why it is not.
 
-use globset::GlobSet;
-
 use crate::catalogue::{Catalogue, Tool};
 use crate::plan::held_back;
+use crate::session::names::NamePatterns;
 use crate::session::options::FuzzOptions;
+use crate::shard::Shard;
 use crate::summary::NotTested;
 use crate::target::Destructive;
 use crate::wire::Server;
@@ -12,9 +12,10 @@ use crate::wire::Server;
 /// What the user wants to be called.
 #[derive(Debug, Clone)]
 pub struct Wishes {
-    pub include: Option<GlobSet>,
-    pub exclude: Option<GlobSet>,
+    pub include: Option<NamePatterns>,
+    pub exclude: Option<NamePatterns>,
     pub max_tools: Option<usize>,
+    pub shard: Shard,
     pub destructive: Destructive,
 }
 
@@ -41,6 +42,7 @@ impl From<&FuzzOptions> for Wishes {
             include: options.include.clone(),
             exclude: options.exclude.clone(),
             max_tools: options.max_tools,
+            shard: options.shard,
             destructive: options.destructive.clone(),
         }
     }
@@ -82,6 +84,11 @@ impl Selection {
     /// Whether a tool is among those that somebody wants to hear of, called or not.
     pub fn wants(&self, tool: &str) -> bool {
         self.wishes.wants(tool)
+    }
+
+    /// The part of the plan that is done here.
+    pub fn shard(&self) -> Shard {
+        self.wishes.shard
     }
 
     pub fn destructive(&self) -> &Destructive {

@@ -13,6 +13,7 @@ use crate::session::options::FuzzError;
 use crate::session::probes::Notebook;
 use crate::session::probes::behave::{Behave, BehaveOptions, Keep};
 use crate::session::run::{Limits, Session};
+use crate::shard::Shard;
 use crate::summary::{NotTested, Run, StepDone};
 use crate::wire::{ConnectError, Connector};
 
@@ -49,8 +50,13 @@ pub fn behave(
 ) -> Result<Behaved, BehaveError> {
     let secrets = entrust(&mut connector, options.seed);
     connector.world_mut().watch = true;
-    let limits =
-        Limits { seed: options.seed, budget: options.budget, workers: None, stop: options.stop.clone() };
+    let limits = Limits {
+        seed: options.seed,
+        budget: options.budget,
+        workers: None,
+        include: options.include.clone(),
+        stop: options.stop.clone(),
+    };
     let mut session = Session::open(connector, &limits, listener)?;
     let lab = session.lab(World::Plain);
     let mut run = Run::empty(
@@ -111,6 +117,7 @@ pub(super) fn probe<'a>(
         include: options.include.clone(),
         exclude: options.exclude.clone(),
         max_tools: None,
+        shard: Shard::WHOLE,
         destructive: options.destructive.clone(),
     };
     let selection = Selection::new(catalogue, server, wishes);

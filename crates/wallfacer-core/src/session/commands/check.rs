@@ -85,7 +85,9 @@ pub fn check(
     let harmless = server.standing.is_harmless();
     let mut keep = |_: &str, _: &_| {};
     let mut watching: Option<Behave<'_>> = None;
-    if harmless {
+    // What every tool does together says what each does alone, so watching is not divided.
+    let watches_here = effort.shard.takes("behave", "");
+    if harmless && watches_here {
         let options = behave_options(options);
         match behave::probe(&session, &options, secrets.clone(), &mut notebook, &mut keep) {
             Ok(probe) => watching = Some(probe),
@@ -109,7 +111,9 @@ pub fn check(
         thorough: false,
         shared: options.shared,
     };
-    let mut torturing = harmless.then(|| torture::probes(&session, effort, secrets, load, &mut notebook));
+    let tortures_here = harmless && effort.shard.takes("torture", "");
+    let mut torturing =
+        tortures_here.then(|| torture::probes(&session, effort, secrets, load, &mut notebook));
     let mut probes: Vec<&mut dyn Probe> = vec![&mut fuzz, &mut listing, &mut rules];
     probes.extend(watching.as_mut().map(|probe| probe as &mut dyn Probe));
     probes.extend(injecting.as_mut().map(|probe| probe as &mut dyn Probe));
@@ -137,7 +141,7 @@ pub fn check(
     if run.in_vain.is_none() && has_tools && run.tools.values().all(|tool| tool.valid_calls == 0) {
         run.in_vain = Some("no tool had a call with valid arguments");
     }
-    if !observed {
+    if !observed && watches_here {
         run.not_tested.extend(unobserved(&run.server.standing));
     }
     let mut told = BTreeSet::new();

@@ -52,7 +52,7 @@ pub(super) fn probes(
     let context = Context::new(catalogue, server.protocol).with_secrets(secrets);
     let context = Arc::new(known.into_iter().fold(context, Context::with_learned));
     let declarations = known.map(|known| declaration_cases(known, &selection, options.seed));
-    let declarations = declarations.unwrap_or_default();
+    let declarations = options.shard.share("declarations", declarations.unwrap_or_default());
     notebook.judged += declarations.len() as u64;
     let listing = Listing::new(declarations, &context, server.protocol, Interest::ANSWERS);
     let mut planner = plan(options, &selection, notebook);
@@ -62,15 +62,18 @@ pub(super) fn probes(
         let world = session.connector.world();
         let footholds = Footholds::new(&catalogue.tools.entries, world.scopes(), world.workspace().is_some());
         footholds
-                .into_iter()
-                .for_each(|footholds| planner.stand_on(footholds.of_server(server.name.as_deref())));
+            .into_iter()
+            .for_each(|footholds| planner.stand_on(footholds.of_server(server.name.as_deref())));
     }
     let stored = stored(options, catalogue, &selection, notebook);
     let frames = match options.protocol_frames {
-        true => protocol_cases(server.protocol, options.max_bytes, options.seed),
+        true => {
+            options.shard.share("frames", protocol_cases(server.protocol, options.max_bytes, options.seed))
+        }
         false => Vec::new(),
     };
     let offers = offer_cases(catalogue, server.claims("completions"), options.max_bytes, options.seed);
+    let offers = options.shard.share("offers", offers);
     let fuzz = Fuzz::new(options, context, selection).with_plan(planner, stored, frames, offers);
     fuzz.suspect_noise(session.known.noise.as_ref(), options.seed, notebook);
     (fuzz, listing)

@@ -29,6 +29,7 @@ impl From<&FuzzOptions> for Limits {
             seed: options.seed,
             budget: options.budget,
             workers: options.workers,
+            include: options.include.clone(),
             stop: options.stop.clone(),
         }
     }

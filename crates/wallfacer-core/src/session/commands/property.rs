@@ -29,7 +29,8 @@ pub fn property(
     let mut notebook = session.notebook();
     let (mut rules, lab) = probe(&session, choose, options, secrets, lab, &mut notebook);
     session.run(&lab, &mut [&mut rules], &mut notebook, listener)?;
-    Ok(session.fuzzed(&lab, notebook))
+    let news = rules.news();
+    Ok(Fuzzed { news, ..session.fuzzed(&lab, notebook) })
 }
 
 /// The probe that tries rules, and the laboratory with the world that they need.

@@ -200,6 +200,7 @@ fn told(bug: &Bug, subject: &Subject, failures: &[&Failure], server: Option<&str
             case["subject"] = serde_json::to_value(Subject::Server).expect("a subject is plain data");
         }
     }
+    finding.bug = Some(bug.mark());
     let is_shared = !finding.kind.is_hang() && wide != finding.id;
     finding.wider = is_shared.then_some(wide).into_iter().collect();
     let mut sightings: Vec<Sighting> = failures.iter().map(|failure| sighting(failure)).collect();

@@ -13,7 +13,7 @@ use entry::Entry;
 use file::{ClientFile, Listed};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wallfacer_rules::nearest;
 
 /// Every client file around us that exists.
@@ -50,6 +50,31 @@ impl<'a> ClientFiles<'a> {
     pub fn read(around: &'a Surroundings<'a>) -> Self {
         let files = places::places(around).into_iter().filter_map(|place| ClientFile::read(place, around));
         Self { around, files: files.collect() }
+    }
+
+    /// One file and no other.
+    pub fn of(file: &Path, around: &'a Surroundings<'a>) -> Self {
+        let path = around.whole(file);
+        let workspace = path.parent().unwrap_or(around.directory).to_owned();
+        let place = places::Place { path, workspace, of_project: true };
+        Self { around, files: ClientFile::read(place, around).into_iter().collect() }
+    }
+
+    /// The servers of the project's own files, each name once.
+    pub fn of_project(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let files = self.files.iter().filter(|file| file.place.of_project);
+        for server in files.flat_map(|file| &file.servers) {
+            if !names.contains(&server.name) {
+                names.push(server.name.clone());
+            }
+        }
+        names
+    }
+
+    /// What is wrong with files that cannot be read.
+    pub fn problems(&self) -> Vec<String> {
+        self.files.iter().filter_map(|file| file.broken.as_ref()).map(ToString::to_string).collect()
     }
 
     /// All names, nearest first, each with the file it stands in.

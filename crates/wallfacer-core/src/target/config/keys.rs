@@ -234,7 +234,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "lock_timeout_ms",
         shape: MILLISECONDS,
         default: "30000",
-        meaning: "How long to wait for another run that is writing to the same corpus.",
+        meaning: "Does nothing, and is read so that older files load: runs that write to the same corpus never wait for each other.",
     },
     Key {
         section: "allow_destructive",

@@ -204,9 +204,6 @@ fn settings<'a>(
     if let Some(corpus) = output.text("corpus_dir") {
         settings.corpus_directory = joined(directory, corpus.value);
     }
-    if let Some(time) = output.whole("lock_timeout_ms") {
-        settings.lock_timeout = Duration::from_millis(time);
-    }
     let behave = section("behave");
     let texts = |name| behave.texts(name).unwrap_or_default().into_iter().map(|text| text.value);
     settings.noise = texts("noise").collect();

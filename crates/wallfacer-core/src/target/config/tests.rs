@@ -107,7 +107,6 @@ fn every_key_is_read_and_means_what_it_says() {
     assert_eq!(config.sandbox.keep, [Path::new("~/.config/app"), Path::new("/project/data")]);
     let settings = &config.settings;
     assert_eq!(settings.corpus_directory, Path::new("/project/found"));
-    assert_eq!(settings.lock_timeout, Duration::from_millis(1));
     assert_eq!(settings.severity("hang", None, None), Some(Severity::Medium));
     assert_eq!(settings.noise, ["read /srv/models/**"]);
     assert_eq!(settings.noise_files, [Path::new("/project/quiet.txt")]);
@@ -158,7 +157,6 @@ fn the_defaults_in_the_table_are_the_defaults_in_the_code() {
     assert_eq!(number("timeout_ms"), milliseconds(defaults.timeouts.call));
     assert_eq!(number("startup_timeout_ms"), milliseconds(defaults.timeouts.startup));
     assert_eq!(number("probe_timeout_ms"), milliseconds(defaults.timeouts.probe));
-    assert_eq!(number("lock_timeout_ms"), milliseconds(defaults.settings.lock_timeout));
     assert_eq!(number("max_line_bytes"), defaults.bounds.line_bytes as u64);
 }
 

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use globset::GlobSet;
 use wallfacer_process::Descendant;
 
 use super::notebook::Seen;
@@ -22,6 +21,7 @@ use crate::session::lab::{
     Done, Job, Started, Tried, Work, World, learn_noise, of_server, said, start_case, teach,
 };
 use crate::session::look::Known;
+use crate::session::names::NamePatterns;
 use crate::session::prove::{Interest, Outcome};
 use crate::stop::Stop;
 use crate::summary::NotTested;
@@ -55,8 +55,8 @@ pub struct BehaveOptions {
     pub seed: u64,
     /// Calls of each tool, at most.
     pub calls: usize,
-    pub include: Option<GlobSet>,
-    pub exclude: Option<GlobSet>,
+    pub include: Option<NamePatterns>,
+    pub exclude: Option<NamePatterns>,
     pub destructive: Destructive,
     pub budget: Option<Duration>,
     /// Further lines of noise.

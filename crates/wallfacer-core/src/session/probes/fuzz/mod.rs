@@ -6,6 +6,8 @@ mod round;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::notebook::Seen;
 use super::{Notebook, Probe};
 use crate::catalogue::Catalogue;
@@ -13,7 +15,7 @@ use crate::event::{Event, Listener};
 use crate::judge::{Charge, Context};
 use crate::learn::Answers;
 use crate::observe::Answer;
-use crate::plan::{Case, Input, Options, Planner, Step, Subject, Teaching};
+use crate::plan::{Case, Input, Inputs, Options, Planner, Step, Subject, Teaching};
 use crate::session::agenda::Selection;
 use crate::session::lab::{
     Asked, Done, Entangled, Job, Judged, Pace, Part, Spoiled, Together, Tried, Work, World, silent_together,
@@ -43,6 +45,9 @@ const MAX_SAID: usize = 160;
 /// Steps before a case that are tried again with it.
 const MAX_BEFORE: usize = 800;
 
+/// What this is called.
+const FUZZ: &str = "fuzz";
+
 /// What fuzzing has come to so far.
 pub struct Fuzz {
     seen: Seen,
@@ -62,6 +67,8 @@ pub struct Fuzz {
     refusals: BTreeMap<String, BTreeMap<String, u64>>,
     /// Tools of which a valid call did what it was asked to.
     reached: BTreeSet<String>,
+    /// Inputs whose answer was new in kind, of cases that no plan has made.
+    inputs: BTreeMap<String, Inputs>,
     /// What the answers of each tool have in common, where that is wanted.
     answers: Option<BTreeMap<String, Answers>>,
     wants_growth: bool,
@@ -88,6 +95,7 @@ impl Fuzz {
             lacking: BTreeMap::new(),
             refusals: BTreeMap::new(),
             reached: BTreeSet::new(),
+            inputs: BTreeMap::new(),
             answers: None,
             wants_growth: options.iterations >= GROWTH_ITERATIONS,
             tells_success: true,
@@ -171,6 +179,12 @@ impl Fuzz {
                 }
             }
         }
+        let of = |(tool, inputs): (&String, &Inputs)| {
+            let tool = tool.clone();
+            let input = move |arguments| Input { tool: tool.clone(), arguments };
+            inputs.news().to_vec().into_iter().map(input)
+        };
+        news.extend(self.inputs.iter().flat_map(of));
         news
     }
 
@@ -401,6 +415,12 @@ impl Fuzz {
                 planner.learn(case, judged.teaching);
             }
         }
+        if let (None, Some(tool), Some(Value::Object(arguments))) =
+            (&self.lanes[lane].planner, case.subject.tool(), case.arguments())
+        {
+            let inputs = self.inputs.entry(tool.to_owned()).or_default();
+            judged.kind.iter().for_each(|kind| inputs.hear(arguments, *kind));
+        }
         if let (Some(why), Some(tool)) = (judged.lacking, case.subject.tool().filter(|_| valid)) {
             self.lacking.entry(tool.to_owned()).or_insert(why);
         }
@@ -460,7 +480,9 @@ impl Fuzz {
 
     /// One good call of each tool, again and again, to see whether anything grows with them.
     fn growth_cases(&self) -> Vec<Case> {
-        let quick = self.good.values().filter(|case| !self.slow.contains(&case.subject));
+        let shard = self.selection.shard();
+        let mine = self.good.iter().filter(|(tool, _)| shard.takes(FUZZ, tool)).map(|(_, case)| case);
+        let quick = mine.filter(|case| !self.slow.contains(&case.subject));
         let many = quick.filter_map(|case| {
             let (method, params) = case.single_call()?;
             let (method, params) = (method.to_owned(), params.clone());
@@ -500,7 +522,7 @@ impl Fuzz {
 
 impl Probe for Fuzz {
     fn name(&self) -> &'static str {
-        "fuzz"
+        FUZZ
     }
 
     fn worth(&self) -> f64 {
@@ -619,6 +641,7 @@ pub fn plan(options: &FuzzOptions, selection: &Selection, notebook: &mut Noteboo
     let FuzzOptions { seed, mode, iterations, max_bytes, .. } = *options;
     let plan = Options { seed, mode, iterations, max_bytes };
     let (mut planner, refused) = Planner::new(&selection.tools, plan);
+    planner.leave_to_others(|tool| !options.shard.takes(FUZZ, tool));
     if let Some(Feedback { ratio, known }) = &options.feedback {
         planner.follow_news(*ratio, known);
     }
@@ -647,5 +670,7 @@ pub fn stored(
     if !left.is_empty() {
         notebook.leave_out(&format!("{} stored failures", left.len()), "they call tools that are left out");
     }
-    tried.into_iter().cloned().collect()
+    // Machines may have stored other failures, so each goes by itself and not by its place among them.
+    let mine = tried.into_iter().filter(|case| options.shard.takes("stored", &format!("{:?}", case.steps)));
+    mine.cloned().collect()
 }

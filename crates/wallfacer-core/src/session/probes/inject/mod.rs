@@ -23,6 +23,7 @@ use crate::session::agenda::Selection;
 use crate::session::lab::{Done, Job, Lab, Tried, Work, World};
 use crate::session::look;
 use crate::session::prove::{Interest, Outcome};
+use crate::shard::Shard;
 use crate::summary::NotTested;
 use crate::wire::Connector;
 use crate::world::Standing;
@@ -52,6 +53,8 @@ pub struct Inject {
     seed: u64,
     ground: Ground,
     tools: Vec<Tool>,
+    /// The part of the plan that is done here.
+    shard: Shard,
     /// How many of the tools are planned for.
     planned: usize,
     first_calls: Arc<FirstCalls>,
@@ -140,6 +143,7 @@ impl Inject {
             seed,
             ground,
             tools,
+            shard: selection.shard(),
             planned: 0,
             first_calls: first_calls.clone(),
             learning,
@@ -180,6 +184,7 @@ impl Inject {
             learning: Learning::new(&tools, &self.ground, &self.first_calls, self.seed),
             first_calls: self.first_calls.clone(),
             tools,
+            shard: self.shard,
             planned: 0,
             stage: Stage::Learning,
             waiting: VecDeque::new(),
@@ -206,13 +211,16 @@ impl Inject {
             let known = self.learning.known.get(&tool.name).cloned().unwrap_or_default();
             injection_cases(tool, &known, &self.ground, self.seed)
         };
+        let shard = self.shard;
         let group = self.tools.iter().skip(self.planned).take(TOOLS_AT_ONCE);
-        let mut cases: Vec<Ranked> = group.flat_map(of_tool).collect();
+        let mine = group.filter(|tool| shard.takes(PHASE, &tool.name));
+        let mut cases: Vec<Ranked> = mine.flat_map(of_tool).collect();
         vary(&mut cases);
         if self.stage == Stage::Learning {
-            cases.extend(offer_injections(&self.catalogue, &self.ground, self.seed));
-            cases.extend(guesses(&self.catalogue, "", self.seed));
-            cases.append(&mut self.hidden);
+            let mut others = offer_injections(&self.catalogue, &self.ground, self.seed);
+            others.extend(guesses(&self.catalogue, "", self.seed));
+            others.append(&mut self.hidden);
+            cases.extend(shard.share(PHASE, others));
         }
         self.planned = (self.planned + TOOLS_AT_ONCE).min(self.tools.len());
         cases.sort_by_key(|ranked| ranked.rank);

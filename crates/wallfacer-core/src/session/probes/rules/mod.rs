@@ -13,8 +13,10 @@ use super::fuzz::Fuzz;
 use super::notebook::Seen;
 use super::{Notebook, Probe};
 use crate::event::{Event, Listener};
+use crate::findings::Kind;
 use crate::judge::Context;
-use crate::plan::Case;
+use crate::plan::{Case, Input, Intent, Step};
+use crate::run::Taken;
 use crate::session::agenda::Selection;
 use crate::session::lab::{Done, Job, Started, Tried, Work, World, learn_noise, observer, said};
 use crate::session::look::Known;
@@ -140,6 +142,11 @@ impl RulesProbe {
         }
     }
 
+    /// Inputs whose answer was new in kind.
+    pub fn news(&self) -> Vec<Input> {
+        self.calls.news()
+    }
+
     fn start(&mut self, started: &Started) {
         let Some(Watching { context, connector, noise }) = self.watching.take() else { return };
         let mut context = context;
@@ -165,10 +172,14 @@ impl RulesProbe {
         if let Some(claim) = tried.case.claim.as_ref().filter(|_| passed) {
             self.told.sequences_passed.insert(claim.rule.clone());
         }
-        self.calls.note_ruling(&tried.case, tried.judgement.unknown);
+        self.calls.note_ruling(&tried.case, tried.judgement.unknown.clone());
+        let deadly = deadly_call(&tried);
         for charge in tried.judgement.charges {
             let seen = self.seen.clone();
-            notebook.suspect(&seen, &tried.case, charge, Vec::new());
+            match deadly.clone().filter(|_| charge.kind == Kind::Crash) {
+                Some((case, before)) => notebook.suspect(&seen, &case, charge, before),
+                None => notebook.suspect(&seen, &tried.case, charge, Vec::new()),
+            }
         }
     }
 
@@ -198,6 +209,16 @@ impl RulesProbe {
             notebook.leave_out(&what, why);
         }
     }
+}
+
+/// The call of a sequence that ended the server, and the steps before it: the crash is that of its tool, not of the sequence.
+fn deadly_call(tried: &Tried) -> Option<(Case, Vec<Step>)> {
+    let played = tried.played.as_ref()?;
+    let place = tried.recording.steps.iter().position(Taken::is_fatal)?;
+    let Step::Call { params, .. } = played.steps.get(place)? else { return None };
+    let (name, arguments) = (params.get("name")?.as_str()?, params.get("arguments")?.clone());
+    let case = Case::tool(name, arguments, Intent::Rule, played.seed);
+    Some((case, played.steps[..place].to_vec()))
 }
 
 impl Probe for RulesProbe {

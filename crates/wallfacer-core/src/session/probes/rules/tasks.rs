@@ -3,19 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use wallfacer_rules::{Rule, Sequence, ToolShape};
 use wallfacer_schema::Schema;
 
 use super::{PropertyOptions, RuleSet};
 use crate::catalogue::Catalogue;
 use crate::judge::Context;
-use crate::plan::{Case, RulePlan, held_back, rule_cases, sequence_case, static_case};
+use crate::plan::{Case, Input, RulePlan, held_back, rule_cases, sequence_case, static_case};
 use crate::session::agenda::Selection;
 use crate::session::lab::Needs;
+use crate::session::options::FuzzOptions;
 
 /// A tool that the user does not want to hear of; one that is held back may still be judged by what is said of it.
 const LEFT_OUT: &str = "is left out";
+
+/// What this is called where work is divided.
+const RULES: &str = "rules";
 
 /// What these rules need, on a server with these tools.
 pub fn needs(sets: &[RuleSet], tools: &[ToolShape]) -> Needs {
@@ -52,7 +56,8 @@ impl Tasks {
     ) -> Tasks {
         let mut tasks = Tasks::default();
         let mut seen = BTreeSet::new();
-        let seed = options.effort.seed;
+        let FuzzOptions { seed, shard, .. } = options.effort;
+        let news = options.effort.feedback.as_ref().map(|feedback| (feedback.ratio, &feedback.known[..]));
         for RuleSet { rules, own, .. } in sets {
             let expansion = rules.expand(shapes);
             for skipped in expansion.skipped {
@@ -60,7 +65,8 @@ impl Tasks {
             }
             for rule in rules.rules.into_iter().chain(expansion.rules) {
                 // A pack that extends another brings the same rules once more.
-                if !seen.insert((rule.name.clone(), rule.written.clone())) {
+                if !seen.insert((rule.name.clone(), rule.written.clone())) || !shard.takes(RULES, &rule.name)
+                {
                     continue;
                 }
                 // A pack is written for servers of many shapes; a rule of one's own names a tool that should be there.
@@ -77,15 +83,21 @@ impl Tasks {
                     tasks.listing.push(static_case(&rule, seed));
                     continue;
                 }
-                let plan =
-                    RulePlan { schemas, known: context.known(&Value::Null), seed, cases: options.cases };
+                let plan = RulePlan {
+                    schemas,
+                    known: context.known(&Value::Null),
+                    seed,
+                    cases: options.cases,
+                    news: news.as_ref().map(|(ratio, known)| (*ratio, of_tool(known, &rule.tool))),
+                };
                 match rule_cases(&rule, &plan) {
                     Ok(cases) => tasks.calls.extend(cases),
                     Err(why) => tasks.left_out.push((rule.name.clone(), why.to_string())),
                 }
             }
             for sequence in rules.sequences {
-                if !seen.insert((sequence.name.clone(), sequence.written.clone())) {
+                let is_new = seen.insert((sequence.name.clone(), sequence.written.clone()));
+                if !is_new || !shard.takes(RULES, &sequence.name) {
                     continue;
                 }
                 if !own && fits_no_tool(false, sequence.tools(), catalogue) {
@@ -100,6 +112,11 @@ impl Tasks {
         }
         tasks
     }
+}
+
+/// What brought news of one tool in earlier runs.
+fn of_tool(known: &[Input], tool: &str) -> Vec<Map<String, Value>> {
+    known.iter().filter(|input| input.tool == tool).map(|input| input.arguments.clone()).collect()
 }
 
 /// Whether a tool is missing that a rule or sequence is about.
