@@ -94,6 +94,13 @@ impl Notebook {
         });
     }
 
+    /// What this tool called a success were refusals in words: no call of it worked.
+    pub fn none_worked(&mut self, tool: &str) {
+        if let Some(counts) = self.tools.get_mut(tool) {
+            counts.valid_completed = 0;
+        }
+    }
+
     pub fn note(&mut self, tool: Option<&str>, text: String) {
         self.prover.note(Note { tool: tool.map(str::to_owned), text });
     }

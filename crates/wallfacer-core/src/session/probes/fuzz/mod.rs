@@ -509,6 +509,7 @@ impl Fuzz {
                 0 if valid > 0 => format!("none of its valid calls succeeded{}", self.own_words(&tool.name)),
                 _ if !self.reached.contains(&tool.name) && self.refusals.contains_key(&tool.name) => {
                     let said = self.own_words(&tool.name);
+                    notebook.none_worked(&tool.name);
                     format!("all answers to its valid calls tell of a failure, though not as an error{said}")
                 }
                 _ if low => format!("only {good} of its {valid} valid calls succeeded"),

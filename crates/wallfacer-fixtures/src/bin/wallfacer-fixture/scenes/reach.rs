@@ -32,6 +32,8 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         shows_stamps(),
         lists_shelves(),
         opens_shelves(),
+        lists_kilns(),
+        heats_kilns(),
         numbered_by_the_world(),
         as_many_as_needed(),
         one_cell(),
@@ -302,5 +304,24 @@ fn opens_shelves() -> Tool {
             "upper-oak" | "lower-ash" => said("dusty"),
             _ => failed("no such one"),
         }
+    })
+}
+
+/// Gives ids of kilns beside other ids, and says so only by where they stand.
+fn lists_kilns() -> Tool {
+    let listed = json!({
+        "ovens": [{ "id": "oven-31", "name": "left" }],
+        "kilns": [{ "id": "kiln-5554", "name": "Big kiln", "state": "cold" }],
+    });
+    Tool::new("list_kilns", "Lists what there is to bake and to fire in.", json!({}), &[], move |_| {
+        said(&listed.to_string())
+    })
+}
+
+/// Refuses in words, and calls it a success.
+fn heats_kilns() -> Tool {
+    Tool::new("heat", "Heats one up.", json!({ "kiln": text() }), &["kiln"], |call| match call.text("kiln") {
+        "kiln-5554" => said("It gets warm."),
+        other => said(&format!("Kiln \"{other}\" not found. Use list_kilns to see which there are.")),
     })
 }
