@@ -309,12 +309,10 @@ fn opens_shelves() -> Tool {
 
 /// Gives ids of kilns beside other ids, and says so only by where they stand.
 fn lists_kilns() -> Tool {
-    let listed = json!({
-        "ovens": [{ "id": "oven-31", "name": "left" }],
-        "kilns": [{ "id": "kiln-5554", "name": "Big kiln", "state": "cold" }],
-    });
-    Tool::new("list_kilns", "Lists what there is to bake and to fire in.", json!({}), &[], move |_| {
-        said(&listed.to_string())
+    Tool::new("list_kilns", "Lists what there is to bake and to fire in.", json!({}), &[], |_| {
+        let ovens = json!([{ "id": "oven-31", "name": "left" }]);
+        let kilns = json!([{ "id": "kiln-5554", "name": "Big kiln", "state": "cold" }]);
+        said(&json!({ "ovens": ovens, "kilns": kilns }).to_string())
     })
 }
 
