@@ -118,6 +118,11 @@ static INJECTIONS: &[Injection] = &[
         "Makes a file of whatever a note is called, with an ending of its own.",
         &[critical("save_note")],
     ),
+    row(
+        "ending-added-to-a-name",
+        "Reads whatever a card is called, with an ending of its own.",
+        &[critical("show_card")],
+    ),
     row("folder-made-outside", "Makes a directory of whatever it is told.", &[critical("create_album")]),
     row(
         "option-of-letters",
@@ -219,6 +224,12 @@ static INJECTIONS: &[Injection] = &[
         name: "scope-of-its-own",
         about: "Says that it keeps to where it was started, and compares paths as texts.",
         expected: &[critical("read_page")],
+        told: Told::Nobody,
+    },
+    Injection {
+        name: "name-is-a-path",
+        about: "Reads a card by its name, which may be a whole path, and was given no directory to keep to.",
+        expected: &[medium("injection", "recall")],
         told: Told::Nobody,
     },
     Injection {

@@ -40,8 +40,9 @@ impl Check for NoInjection {
             return Verdict::Unknown("nobody watched what the server did".to_owned());
         }
         // Where nothing was declared there is nothing to leave: that is worth a note, and no more. To write anywhere is
-        // worth a finding even then, unless files are what the tool is about.
+        // worth a finding even then, unless files are what the tool is about; and so is a name that is taken for a path.
         if matches!(injection.aim, Aim::Reach { declared: false, .. })
+            && !reads_by_name(injection, recording)
             && (case.tool_name().is_some_and(is_about_files) || !writes(injection, recording))
         {
             return Verdict::Holds;
@@ -87,7 +88,7 @@ impl NoInjection {
 }
 
 /// The effect in words, and the number of the weakness.
-fn told(Injection { aim, openly_first, .. }: &Injection) -> (String, &'static str) {
+fn told(Injection { aim, openly_first, by_name, .. }: &Injection) -> (String, &'static str) {
     match aim {
         Aim::Execute { .. } if *openly_first => {
             ("the server executes a program that it refuses to when asked openly".to_owned(), "CWE-184")
@@ -107,6 +108,10 @@ fn told(Injection { aim, openly_first, .. }: &Injection) -> (String, &'static st
             let text =
                 format!("a tool that fetches pages opens {}, a file of this machine", outside.display());
             (text, "CWE-73")
+        }
+        Aim::Reach { declared: false, outside, .. } if *by_name => {
+            let text = format!("a name is taken for a path, and leads to {}", outside.display());
+            (text, "CWE-22")
         }
         Aim::Reach { declared: false, outside, .. } => {
             let text = format!(
@@ -313,6 +318,12 @@ fn writes(injection: &Injection, recording: &Recording) -> bool {
         traced.events.iter().filter(|event| traced.call.is_some() && event.call == traced.call)
     });
     own.into_iter().any(|event| changes(event) && reaches(event, outside, name))
+}
+
+/// Whether what stands in a file came back for what is a name and no path.
+fn reads_by_name(injection: &Injection, recording: &Recording) -> bool {
+    let Aim::Reach { escape: Escape::Outside, token, .. } = &injection.aim else { return false };
+    injection.by_name && recording.steps.iter().any(|taken| says(taken, token))
 }
 
 /// Whether a call of the case speaks of it.

@@ -19,6 +19,9 @@ pub struct Injection {
     /// Whether the first call asks for the same openly. Where that has the effect too, nothing was got around.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub openly_first: bool,
+    /// Whether the argument is a name by its own words and those of its tool, and nobody means a whole path by it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_name: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use super::base::{Known, bases, chosen, is_choice};
 use super::code;
 use super::ground::Ground;
 use super::growth;
-use super::job::Job;
+use super::job::{Job, is_about_files};
 use super::payload::{self, Payload};
 use super::place::{Place, Purpose, places};
 use crate::catalogue::Tool;
@@ -198,6 +198,20 @@ fn about(tool: &Tool, key: &str) -> String {
     property.map(Value::to_string).unwrap_or_default()
 }
 
+/// Last words of arguments that name a thing.
+const NAMES: [&str; 6] = ["id", "identifier", "key", "name", "slug", "title"];
+/// Words of arguments that take a path all the same.
+const OF_PATHS: [&str; 9] =
+    ["absolute", "directory", "file", "filename", "files", "folder", "location", "path", "paths"];
+
+/// Whether a place takes a name, and neither it nor its tool speaks of files or paths.
+fn is_name(tool: &Tool, place: &Place) -> bool {
+    let is_named = words(&place.name).last().is_some_and(|word| NAMES.contains(&word.as_str()));
+    let said = words(&about(tool, top(&place.at)));
+    let speaks_of_paths = said.iter().any(|word| OF_PATHS.contains(&word.as_str()));
+    is_named && !place.purpose.is_path() && !speaks_of_paths && !is_about_files(&tool.name)
+}
+
 /// Whether a place may hold any text that the caller likes.
 fn is_plain_text(tool: &Tool, place: &Place) -> bool {
     matches!(place.purpose, Purpose::Prose | Purpose::Unknown) && !is_choice(tool, top(&place.at))
@@ -213,7 +227,8 @@ fn in_words(place: &Place, value: String) -> (&str, Value) {
 
 fn case(tool: &Tool, base: &Value, place: &Place, payload: Payload, seed: u64) -> Case {
     let Payload { way, aim, values, openly_first, beside, .. } = payload;
-    let injection = Injection { at: place.at.clone(), way, aim, offline: false, openly_first };
+    let by_name = is_name(tool, place);
+    let injection = Injection { at: place.at.clone(), way, aim, offline: false, openly_first, by_name };
     let grows = injection.aim.is_measured();
     let call = |value: String| {
         let mut arguments = base.clone();

@@ -18,6 +18,8 @@ const MAX_SCOPES: usize = 4;
 const MAX_ENDINGS: usize = 5;
 /// The ending that every server may open.
 pub const PLAIN: &str = "txt";
+/// Endings that servers add to names without a word.
+const ADDED: [&str; 3] = ["json", "md", "yaml"];
 /// Mentions of endings that are counted in one text.
 const MAX_MENTIONED: usize = 64;
 /// Steps up that lead out of any place.
@@ -88,6 +90,8 @@ pub enum To {
     Pattern,
     /// An archive with files that lead out of where it is unpacked.
     Archive,
+    /// A file, without the ending that the server may add.
+    Stem,
 }
 
 impl Way {
@@ -249,6 +253,15 @@ impl Ground {
                 self.ways.extend([plain].into_iter().chain(spelled).map(Way::disguised));
             }
         }
+        for ending in ADDED {
+            self.put_file(scope.parent.join(format!("{name}.{ending}")), scope.token(&name));
+        }
+        let path = scope.parent.join(&name);
+        let lead = |about, value| scope.way(Escape::Outside, about, value, &path, &name).to(To::Stem);
+        self.ways.extend([
+            lead("a step up, without an ending", format!("../{name}")),
+            lead("an absolute path without an ending", text(&path)),
+        ]);
     }
 
     /// As much of a repository as it takes to be one.
@@ -309,7 +322,13 @@ impl Ground {
             };
             Way { aim, openly: Some(text(path)), ..way }
         };
-        let mut ways = vec![lead("steps up to a directory", &root).to(To::Directory)];
+        let mut ways = vec![
+            lead("steps up to a directory", &root).to(To::Directory),
+            lead("steps up, without an ending", &root.join(&name)).to(To::Stem),
+        ];
+        for ending in ADDED {
+            self.put_file(root.join(format!("{name}.{ending}")), scope.token(&name));
+        }
         for ending in endings {
             let file = root.join(format!("{name}.{ending}"));
             ways.push(lead("steps up to a file", &file).to(To::File(ending.clone())));

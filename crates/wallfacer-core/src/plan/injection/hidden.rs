@@ -145,6 +145,7 @@ fn ask(name: &str, arguments: Value, taken_away: bool, seed: u64) -> Case {
         aim: Aim::Hidden { tool: name.to_owned(), taken_away },
         offline: false,
         openly_first: false,
+        by_name: false,
     };
     let whole = Case::tool(name, json!({}), Intent::Injection(Box::new(injection)), seed);
     Case { subject: Subject::Server, steps: vec![call(NOBODY), call(name)], ..whole }

@@ -89,7 +89,8 @@ impl Maker<'_> {
 
     fn case(&self, subject: Subject, at: &str, payload: &Payload, steps: Vec<(&str, Value)>) -> Case {
         let Payload { way, aim, openly_first, .. } = payload.clone();
-        let injection = Injection { at: at.to_owned(), way, aim, offline: false, openly_first };
+        let injection =
+            Injection { at: at.to_owned(), way, aim, offline: false, openly_first, by_name: false };
         let step = |(method, params): (&str, Value)| Step::Call {
             method: method.to_owned(),
             params: params.as_object().cloned().unwrap_or_default(),

@@ -254,12 +254,13 @@ pub fn escapes(place: &Place, ground: &Ground, wanted: Escape, about: &str, job:
             (_, to) if mentions(about, to) => 0,
             (_, To::New(_)) if job.writes => u8::from(mentioned),
             (_, To::Archive) => 0,
+            (Purpose::Unknown, To::Stem) => u8::from(job.writes),
             (_, To::Directory) if job.lists || wanted == Escape::Relative => 0,
             (Purpose::Pattern, To::Pattern) => 0,
             (Purpose::Directory, To::File(_)) => 2,
             (_, To::File(ending)) if ending == PLAIN => u8::from(mentioned || job.writes),
             (_, To::New(ending)) if ending == PLAIN => 1,
-            (_, To::Directory) => 2,
+            (_, To::Directory | To::Stem) => 2,
             (_, To::File(_) | To::New(_) | To::Pattern) => 3,
         };
         unfit + 2 * u8::from(way.disguised)

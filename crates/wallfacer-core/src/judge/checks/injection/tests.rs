@@ -37,6 +37,7 @@ fn case(value: &str, aim: Aim) -> Case {
         aim,
         offline: false,
         openly_first: false,
+        by_name: false,
     };
     Case::tool("t", json!({ "path": value }), Intent::Injection(Box::new(injection)), 1)
 }

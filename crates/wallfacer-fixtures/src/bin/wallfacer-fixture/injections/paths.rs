@@ -57,6 +57,20 @@ pub fn scene(name: &str) -> Option<Scene> {
             })
             .except(|_| true, |call| write(&root().join(format!("{}.md", call.text("title"))), call))
         }
+        "ending-added-to-a-name" => {
+            let arguments = json!({"name": {"type": "string"}});
+            Tool::new("show_card", "Shows a card.", arguments, &["name"], |call| {
+                read(&root().join(format!("{}.json", slug(call.text("name")))))
+            })
+            .except(|_| true, |call| read(&root().join(format!("{}.json", call.text("name")))))
+        }
+        "name-is-a-path" => {
+            let arguments = json!({"key": {"type": "string"}});
+            Tool::new("recall", "Recalls what was kept.", arguments, &["key"], |call| {
+                read(&Path::new("cards").join(slug(call.text("key"))))
+            })
+            .except(|_| true, |call| read(&Path::new("cards").join(call.text("key"))))
+        }
         "folder-made-outside" => {
             let arguments = json!({"label": {"type": "string"}});
             Tool::new("create_album", "Begins an album.", arguments, &["label"], |call| {
