@@ -389,6 +389,9 @@ impl Fuzz {
         let valid = case.intent.is_valid() == Some(true);
         let completed = judged.answer == Answer::Completed;
         notebook.count(&case.subject, valid, &judged.answer);
+        if case.single_call().is_some() {
+            notebook.time(&case.subject, &judged.answer, judged.took);
+        }
         self.calls += 1;
         if let Some(tool) = case.subject.tool().filter(|_| valid && completed && case.single_call().is_some())
         {
