@@ -174,6 +174,8 @@ def setting(entry, scene, work_directory):
         repository(work_directory)
         return [], {}
     root.mkdir(parents=True)
+    if "arguments" in entry or "variables" in entry:
+        return stated(entry, root)
     if "server-filesystem" in package:
         (root / "page.txt").write_text("one\n")
         return [str(root)], {}
@@ -205,7 +207,27 @@ def setting(entry, scene, work_directory):
         return ["mcp"], {"BASIC_MEMORY_HOME": str(root)}
     if "edgartools" in package:
         return [], {"EDGAR_IDENTITY": "Bench bench@example.com"}
-    return [], {}
+    return listed(entry, scene, root)
+
+
+def listed(entry, scene, root):
+    """What the list itself says that a user would have: `arguments` and `environment`, where `<root>` is a directory, and `files` in it."""
+    for name, text in entry.get("files", {}).items():
+        file = root.parent / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    given = cluster(scene) if entry.get("setup") == "cluster" else {}
+    given.update(entry.get("environment", {}))
+    fill = lambda word: word.replace("<root>", str(root))
+    return [fill(word) for word in entry.get("arguments", [])], {name: fill(value) for name, value in given.items()}
+
+
+def stated(entry, root):
+    """The arguments and the variables that the list itself names, where `<root>` is a directory with a few files."""
+    (root / "page.md").write_text("# One\n\nFirst paragraph, see [[two]]. #topic\n")
+    (root / "page.py").write_text("def one():\n    return 1\n")
+    fill = lambda text: text.replace("<root>", str(root))
+    return [fill(word) for word in entry.get("arguments", [])], {name: fill(value) for name, value in entry.get("variables", {}).items()}
 
 
 def fingerprint(wallfacer):

@@ -40,6 +40,13 @@ pub fn named_secrets() -> BTreeMap<String, String> {
     secrets
 }
 
+/// Variables that hold secrets, whole.
+pub fn secret_variables() -> BTreeMap<String, String> {
+    let texts = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    texts.filter(|(name, value)| !secret_values(name, value).is_empty()).collect()
+}
+
 pub fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| home.is_absolute())
 }

@@ -264,6 +264,20 @@ kinds! {
         references: [(Cwe, "CWE-362")],
     }
 
+    DataLoss {
+        name: "data_loss",
+        severity: High,
+        title: "What was stored is lost",
+        lead: "{place} loses what it has acknowledged",
+        why: "The model was told that it is stored. Clients end servers at any time, machines lose power and \
+              disks fill up; then the user's data is gone, and nobody was told.",
+        change: "Write the whole of it to a new file, and put that in the place of the old one, before the \
+                 call is answered; or use a database with transactions. Where that fails, answer with an error.",
+        proof: "A unique value was stored and acknowledged; a server that was started again with the same \
+                disk does not show it, although it does so after it ended in peace.",
+        references: [(Cwe, "CWE-404")],
+    }
+
     Injection {
         name: "injection",
         severity: Critical,

@@ -95,8 +95,8 @@ impl Repository {
         links
     }
 
-    /// Whether a link leads to something below the root; one that leads nowhere does not.
-    fn holds(&self, link: &Path) -> bool {
+    /// Whether a path leads to something below the root; a link that leads nowhere does not.
+    pub fn holds(&self, link: &Path) -> bool {
         let (root, target) = (self.root.canonicalize(), link.canonicalize());
         root.is_ok_and(|root| target.is_ok_and(|target| target.starts_with(root)))
     }

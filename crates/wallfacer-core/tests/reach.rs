@@ -2,12 +2,15 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::plan::Mode;
-use wallfacer_core::session::{FuzzOptions, fuzz};
+use wallfacer_core::session::{CheckOptions, FuzzOptions, check, fuzz};
 use wallfacer_core::summary::Fuzzed;
 use wallfacer_core::target::{Command, Confine, Reach, Target};
 use wallfacer_core::wire::Connector;
+use wallfacer_rules::Shelf;
 
 struct Nobody;
 
@@ -46,4 +49,31 @@ fn each_tool_is_reached_by_what_the_server_says_of_it() {
     let unreached: Vec<&String> =
         fuzzed.tools.iter().filter(|(_, tool)| tool.valid_completed == 0).map(|(name, _)| name).collect();
     assert!(unreached.is_empty() && fuzzed.findings.is_empty(), "{unreached:?} {:?}", fuzzed.findings);
+}
+
+#[test]
+fn programs_that_are_missing_are_stood_in_for_however_they_are_called() {
+    let Some(()) = wallfacer_fixtures::require("a machine on which servers can be confined", can_confine())
+    else {
+        return;
+    };
+    let place = tempfile::tempdir().unwrap();
+    let mut command = Command::new(wallfacer_fixtures::server(), ["reach-programs"]);
+    command.cwd = Some(place.path().to_owned());
+    let mut target = Target::new(Reach::Command(command));
+    target.sandbox.confine = Confine::Require;
+    let options = CheckOptions {
+        command: "check",
+        started: String::new(),
+        fuzz: FuzzOptions { iterations: 10, ..FuzzOptions::default() },
+        noise: Vec::new(),
+        shelf: Shelf::new(BTreeMap::new()),
+        parameters: BTreeMap::new(),
+        rules: Vec::new(),
+        shared: None,
+    };
+    let run = check(Connector::new(target, common::environment()), &options, &mut Nobody).unwrap();
+    let unreached: Vec<&String> =
+        run.tools.iter().filter(|(_, tool)| tool.valid_completed == 0).map(|(name, _)| name).collect();
+    assert!(unreached.is_empty() && run.findings.is_empty(), "{unreached:?} {:?}", run.findings);
 }

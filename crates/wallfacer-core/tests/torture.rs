@@ -71,7 +71,7 @@ fn run_on(reach: Reach, patience: Duration) -> Fuzzed {
     let mut target = Target::new(reach);
     target.timeouts.call = patience;
     target.timeouts.startup = Duration::from_secs(60);
-    let load = Load { mode: TortureMode::All, concurrency: 16, clients: 4, shared: None };
+    let load = Load { mode: TortureMode::All, concurrency: 16, clients: 4, thorough: true, shared: None };
     let connector = Connector::new(target, common::environment());
     torture(connector, &FuzzOptions::default(), load, &mut Deaf).unwrap()
 }

@@ -155,6 +155,21 @@ static INJECTIONS: &[Injection] = &[
         &[critical("run_command")],
     ),
     row(
+        "command-behind-own-arguments",
+        "Runs one program with the arguments that it is given, and gives all of it to the shell.",
+        &[critical("calendar")],
+    ),
+    row(
+        "command-beside-a-command",
+        "Runs a command in a room, and gives the name of the room to the shell.",
+        &[critical("exec_in_room")],
+    ),
+    row(
+        "command-in-a-path-that-is-there",
+        "Looks whether a page is there, and writes its path into a line for the shell.",
+        &[critical("count_letters")],
+    ),
+    row(
         "statement-behind-commit",
         "Answers questions within a transaction that a statement can end.",
         &[critical("ask_table")],

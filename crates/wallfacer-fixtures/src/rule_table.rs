@@ -56,6 +56,8 @@ static SERVERS: &[RuleServer] = &[
     row("fails-on-empty-text", "large-payload", &["large.empty_text"]),
     row("fails-on-empty-list", "large-payload", &["large.empty_list"]),
     row("fails-on-long-list", "large-payload", &["large.long_list"]),
+    // A refusal, if under the wrong code: that is no rule of size.
+    row("refuses-under-another-code", "large-payload", &[]),
     behaviour("read-only-writes", &["effects.read_only_writes_nothing"]),
     behaviour("closed-world-connects", &["effects.closed_world_stays_home"]),
     behaviour("denies-network-connects", &["effects.offline_is_offline"]),

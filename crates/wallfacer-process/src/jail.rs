@@ -13,6 +13,7 @@
 //! | `restraint`, `refusals` | limits → what the server gives up before its program is executed |
 //! | `opener`, `passing` | an address → a socket of the jail's network |
 //! | `upper`, `change` | the upper layers → what the server did to files |
+//! | `meddle` | a running server → one whose disk fails |
 //! | `fence`, `refuge` | for machines without namespaces: Landlock, and a home elsewhere |
 //! | `rungs` | what this machine allows, and what to do where it does not |
 //!
@@ -34,6 +35,8 @@ mod home;
 pub(crate) mod inside;
 #[cfg(target_os = "linux")]
 mod layout;
+#[cfg(target_os = "linux")]
+pub(crate) mod meddle;
 #[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(target_os = "linux")]
@@ -111,6 +114,19 @@ pub struct Jail {
     pub best: Rung,
     /// The last rung that is tried; where the machine does not have it either, nothing is started.
     pub worst: Rung,
+}
+
+/// How the disk of a running server fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskTrouble<'a> {
+    /// Nothing more can be written.
+    Full,
+    /// This file, and the directory that it lies in, cannot be written to.
+    ReadOnly(&'a Path),
+    /// This file is gone.
+    Gone(&'a Path),
+    /// All is as it was, but for what is gone.
+    Over,
 }
 
 /// Something that is only there in the jail.

@@ -17,9 +17,9 @@ use crate::attendant::{Attendant, Gone, Life};
 use crate::control::Control;
 use crate::ending::{Ended, Ending, Means};
 use crate::group::Group;
-use crate::jail::{Changes, Confinement};
+use crate::jail::{Changes, Confinement, DiskTrouble};
 #[cfg(target_os = "linux")]
-use crate::jail::{Opener, Rung, inside::Inside, plan::Plan, upper::Upper};
+use crate::jail::{Opener, Rung, inside::Inside, meddle::Meddled, plan::Plan, upper::Upper};
 #[cfg(target_os = "linux")]
 use crate::keeper::{Company, Keeper};
 use crate::platform::{ControlKind, platform};
@@ -53,6 +53,8 @@ pub struct Process {
     attendant: Mutex<Receiver<()>>,
     #[cfg(target_os = "linux")]
     inside: Inside,
+    #[cfg(target_os = "linux")]
+    meddled: Mutex<Meddled>,
 }
 
 /// The two pipes a server is spoken to through. Dropping `stdin` closes it.
@@ -126,6 +128,8 @@ impl Process {
             attendant: attendant.into(),
             #[cfg(target_os = "linux")]
             inside,
+            #[cfg(target_os = "linux")]
+            meddled: Mutex::default(),
         };
         let attendant = Attendant {
             life,
@@ -180,6 +184,17 @@ impl Process {
     #[cfg(target_os = "linux")]
     pub fn read_written(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         self.inside.upper.as_ref().ok_or(io::ErrorKind::Unsupported)?.read(path, most)
+    }
+
+    /// Makes the disk of the process fail, or takes that back; only where it has one of its own.
+    pub fn trouble_disk(&self, trouble: DiskTrouble<'_>) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if self.confinement().rung == Rung::Overlay && self.ending().is_none() {
+            let mut meddled = self.meddled.lock().unwrap_or_else(PoisonError::into_inner);
+            return meddled.meddle(self.pid, trouble);
+        }
+        let _nothing_to_fail = trouble;
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// A way to make sockets in the jail's network; `None` without a jail.

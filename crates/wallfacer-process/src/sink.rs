@@ -142,6 +142,7 @@ impl Sink {
         let resolver = Resolver { names, mode, allow: allow.clone(), ledger: Arc::clone(&ledger) };
         let marker = format!("{:016x}", hash(seed, b"marker"));
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let fault = Mutex::new(fault);
         let room = Arc::new(Room { ledger, resolver, authority, marker, shapes, fault, places });
         let (runtime, stop, thread) = run()?;
         let sink = Self {
@@ -183,6 +184,15 @@ impl Sink {
         door.announce(call);
         doors.open.insert(key, Entrance { door, used: Some(now) });
         Ok(())
+    }
+
+    /// From now on this is wrong with every answer. Who refuses connections listens nowhere any more.
+    pub fn set_fault(&self, fault: Option<Fault>) {
+        *self.room.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+        if fault == Some(Fault::Refuse) {
+            let stays = |address: &SocketAddr| address.port() == DNS_PORT || address.ip().is_loopback();
+            self.doors().open.retain(|(_, address), _| stays(address));
+        }
     }
 
     /// Listens on loopback, IPv4 and, where the machine has it, IPv6: connections there are marked as planted. Port
@@ -256,7 +266,8 @@ impl Sink {
         let ip = address.ip();
         let is_elsewhere = !ip.is_loopback() && !ip.is_multicast() && address.port() != 0;
         let resolver = &self.room.resolver;
-        is_elsewhere && (resolver.mode == Mode::Answer || resolver.upstream(address).is_some())
+        let answers = resolver.mode == Mode::Answer && self.room.fault() != Some(Fault::Refuse);
+        is_elsewhere && (answers || resolver.upstream(address).is_some())
     }
 
     fn fix(&self, transport: Transport, address: SocketAddr, planted: bool) -> io::Result<()> {

@@ -21,6 +21,10 @@ pub struct Sample {
     /// The most that the processes which are there have held so far, each at its own time.
     pub peak_bytes: u64,
     pub open_files: u64,
+    /// Of all processes.
+    pub threads: u64,
+    /// Files that were made where those lie that nobody needs for long; counted by whoever knows the disk.
+    pub temporary_files: u64,
     /// Processor time used so far, including that of processes that have ended.
     pub cpu: Duration,
 }
@@ -63,6 +67,7 @@ mod linux {
             sample.rss_bytes += rss_pages(pid) * system(libc::_SC_PAGESIZE);
             sample.peak_bytes += peak_kibibytes(pid) << 10;
             sample.open_files += open_files(pid);
+            sample.threads += stat.threads;
             ticks += stat.own_ticks + stat.reaped_ticks;
         }
         let seconds = ticks as f64 / system(libc::_SC_CLK_TCK) as f64;
@@ -145,6 +150,7 @@ mod linux {
         ended: bool,
         own_ticks: u64,
         reaped_ticks: u64,
+        threads: u64,
     }
 
     fn stat(pid: u32) -> Option<Stat> {
@@ -161,6 +167,7 @@ mod linux {
             ended: matches!(*fields.first()?, "Z" | "X"),
             own_ticks: number(11)? + number(12)?,
             reaped_ticks: number(13)? + number(14)?,
+            threads: number(17)?,
         })
     }
 

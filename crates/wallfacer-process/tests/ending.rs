@@ -50,7 +50,7 @@ async fn a_server_that_heeds_sigterm_is_not_killed() {
         let mut stdout = BufReader::new(stdio.stdout);
         assert_eq!(common::line(&mut stdout).await, "ready");
         // Long enough for a shell to hear a signal, even on a busy machine.
-        let ended = soon(process.end(Duration::from_secs(2))).await;
+        let ended = soon(process.end(Duration::from_secs(5))).await;
         assert_eq!((ended.means, ended.ending.unwrap().status), (Means::Terminate, Status::Exited(3)));
     }
 }

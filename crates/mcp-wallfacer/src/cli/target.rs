@@ -1,7 +1,7 @@
 //! The flags that name a server, and the [`Connector`] that they mean together with the configuration and the
 //! environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +9,9 @@ use std::time::Duration;
 use clap::Args;
 use wallfacer_core::repository::Repository;
 use wallfacer_core::session::RuleSet;
-use wallfacer_core::target::{CONFIG_NAME, FileConfig, Flags, Settings, Surroundings, resolve};
+use wallfacer_core::target::{
+    ByProject, CONFIG_NAME, FileConfig, Flags, Settings, Surroundings, Target, resolve,
+};
 use wallfacer_core::wire::Connector;
 use wallfacer_rules::Rules;
 
@@ -114,6 +116,13 @@ impl TargetArgs {
         resolved.notes.iter().for_each(|note| terminal::note(note));
         resolved.target.from_environment.extend(environment::secrets());
         resolved.target.timeouts.per_tool.extend(self.tool_timeout.clone());
+        if let Some(file) = &resolved.file {
+            tell_given(&mut resolved.target, &around.as_written(file));
+        }
+        // At once, and by every command: some have no report that could begin with it.
+        if let Some(opened) = &resolved.target.sandbox.opened {
+            terminal::note(&format!("sandbox: {opened}"));
+        }
         // Findings go to one place, however the server was named.
         let file = file.or_else(|| FileConfig::find(None, &around).ok().flatten());
         let settings = file.map_or_else(|| Settings::new(&here), |file| file.settings);
@@ -143,6 +152,13 @@ impl TargetArgs {
         let mut target = resolve(&flags, None, &around)?.target;
         target.from_environment.extend(environment::secrets());
         target.timeouts.per_tool.extend(self.tool_timeout.clone());
+        // What is stored may once have been said by a file of the project.
+        let names = |written: &[String], passed: &[String]| {
+            let set = written.iter().map(|pair| pair.split('=').next().unwrap_or_default().to_owned());
+            set.chain(passed.iter().cloned()).collect::<BTreeSet<String>>()
+        };
+        let variables = &names(&stored.env, &stored.env_pass) - &names(&self.env, &self.env_pass);
+        target.by_project = Some(ByProject { variables, filled: BTreeSet::new() });
         let connector = Connector::new(target, environment::all());
         Ok(Chosen { connector, settings: settings(config)?, source: None })
     }
@@ -247,6 +263,25 @@ impl TargetArgs {
             probe_timeout: self.probe_timeout,
             max_line_bytes: self.max_line,
         })
+    }
+}
+
+/// Has the report begin with the secrets of our own that a file of the project gives to its server.
+fn tell_given(target: &mut Target, file: &Path) {
+    let Some(by) = &target.by_project else { return };
+    let passed = |name: &String| {
+        let command = target.reach.command();
+        by.variables.contains(name) && command.is_some_and(|command| command.environment.pass.contains(name))
+    };
+    let given: Vec<String> = environment::secret_variables()
+        .into_iter()
+        .filter(|(name, value)| passed(name) || by.filled.contains(value))
+        .map(|(name, _)| name)
+        .collect();
+    if !given.is_empty() {
+        let told = format!("the server gets the real {}, by {}", given.join(", "), file.display());
+        let opened = target.sandbox.opened.take().map(|opened| format!("{opened}; ")).unwrap_or_default();
+        target.sandbox.opened = Some(opened + &told);
     }
 }
 

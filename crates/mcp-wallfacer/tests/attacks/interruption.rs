@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::lanes::each;
+use crate::lanes::{each, in_time};
 use crate::processes::{MARK, hearing, marked, send, wait_until};
 use crate::ways::{Way, ways};
 use crate::world::World;
@@ -60,7 +60,10 @@ impl Run {
 
     fn start_in(world: World, way: Way, name: &str, args: &[&str]) -> Run {
         let scratch = TempDir::new_in(world.root()).unwrap();
-        let mark = format!("{name}-{}", std::process::id());
+        // Another each time, so that a second try does not meet what is left of the first.
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let mark = format!("{name}-{}-{number}", std::process::id());
         let events: &[&str] =
             if args[0] == "corpus" && args[1] == "list" { &[] } else { &["--events", "events"] };
         let own = args.iter().position(|word| *word == "--").unwrap_or(args.len());
@@ -125,6 +128,13 @@ impl Run {
         let replaced: BTreeSet<String> = made.iter().flat_map(|event| ids(&event["replaces"])).collect();
         let id = |event: &&Value| event["id"].as_str().unwrap().to_owned();
         made.iter().map(id).map(|id| (id.clone(), replaced.contains(&id))).collect()
+    }
+}
+
+impl Drop for Run {
+    /// One that failed its test goes on for nobody.
+    fn drop(&mut self) {
+        let _is_over = self.child.kill().and_then(|()| self.child.wait());
     }
 }
 
@@ -197,10 +207,12 @@ fn a_run_that_is_interrupted_reports_within_two_seconds_whenever_that_is() {
     });
     let interrupted = interrupted.into_inner();
     assert!(interrupted > INTERRUPTIONS / 2, "only {interrupted} were not over before they were interrupted");
-    // Others run at the same time, and this machine may be busy: one that was late is tried once more, alone.
+    // Others run at the same time, and this machine may be busy: one that was late is tried again, at last alone.
     for number in late.into_inner().unwrap() {
-        let took = interrupt_at(number);
-        assert!(took <= Some(SOON), "interrupted at {:?}, it took {took:?}", moment(number));
+        in_time(|| {
+            let took = interrupt_at(number);
+            assert!(took <= Some(SOON), "interrupted at {:?}, it took {took:?}", moment(number));
+        });
     }
 }
 
@@ -249,34 +261,37 @@ fn hears_signals(process: u32) -> bool {
 /// Was open: a server that hangs kept its secret.
 #[test]
 fn what_is_suspected_when_a_proof_is_interrupted_is_told_as_suspected() {
-    for way in ways() {
-        let args = ["fuzz", "--include", "hangs", "--timeout", "60s", "--format", "json", "--in-flight", "1"];
-        let run = Run::start(way, "proof", &args);
-        // One call that is never answered: nothing is suspected yet, and the server is stuck.
-        let mut run = run.until("a round begins", |event| event["event"] == "round_begun");
-        let (output, took) = run.end_by("INT");
-        assert!(took <= SOON, "{took:?}");
-        assert_eq!(output.status.code(), Some(3));
-        run.assert_nothing_is_lost();
+    in_time(|| {
+        for way in ways() {
+            let args =
+                ["fuzz", "--include", "hangs", "--timeout", "60s", "--format", "json", "--in-flight", "1"];
+            let run = Run::start(way, "proof", &args);
+            // One call that is never answered: nothing is suspected yet, and the server is stuck.
+            let mut run = run.until("a round begins", |event| event["event"] == "round_begun");
+            let (output, took) = run.end_by("INT");
+            assert!(took <= SOON, "{took:?}");
+            assert_eq!(output.status.code(), Some(3));
+            run.assert_nothing_is_lost();
 
-        let args = ["fuzz", "--include", "hangs", "--timeout", "1s", "--format", "json"];
-        let run = Run::start(way, "proof", &args);
-        let mut run = run.until("something is suspected", |event| {
-            event["event"] == "round_done" && event["suspicions"].as_u64() >= Some(1)
-        });
-        let (output, took) = run.end_by("TERM");
-        assert!(took <= SOON, "{took:?}");
-        let told = String::from_utf8(output.stdout).unwrap();
-        let report: Value = serde_json::from_str(&told).unwrap();
-        let not_tested = report["not_tested"].as_array().unwrap();
-        let suspected = not_tested.iter().any(|not| {
-            not["what"] == "a suspected hang in hangs"
-                && not["why"] == "the run was interrupted before it could be seen a second time"
-        });
-        assert!(suspected || output.status.code() == Some(1), "{told}");
-        assert_eq!(report["verdict"]["conclusion"], if suspected { "interrupted" } else { "failed" });
-        run.assert_nothing_is_lost();
-    }
+            let args = ["fuzz", "--include", "hangs", "--timeout", "1s", "--format", "json"];
+            let run = Run::start(way, "proof", &args);
+            let mut run = run.until("something is suspected", |event| {
+                event["event"] == "round_done" && event["suspicions"].as_u64() >= Some(1)
+            });
+            let (output, took) = run.end_by("TERM");
+            assert!(took <= SOON, "{took:?}");
+            let told = String::from_utf8(output.stdout).unwrap();
+            let report: Value = serde_json::from_str(&told).unwrap();
+            let not_tested = report["not_tested"].as_array().unwrap();
+            let suspected = not_tested.iter().any(|not| {
+                not["what"] == "a suspected hang in hangs"
+                    && not["why"] == "the run was interrupted before it could be seen a second time"
+            });
+            assert!(suspected || output.status.code() == Some(1), "{told}");
+            assert_eq!(report["verdict"]["conclusion"], if suspected { "interrupted" } else { "failed" });
+            run.assert_nothing_is_lost();
+        }
+    });
 }
 
 /// Was open: every one of them said nothing.
@@ -307,8 +322,10 @@ fn every_command_that_waits_for_a_server_can_be_interrupted() {
     });
     // As above: one that was late in company is tried once more, alone.
     for command in late.into_inner().unwrap() {
-        let took = interrupt_at_start(command);
-        assert!(took <= SOON, "{command:?} took {took:?}");
+        in_time(|| {
+            let took = interrupt_at_start(command);
+            assert!(took <= SOON, "{command:?} took {took:?}");
+        });
     }
 }
 
@@ -350,20 +367,22 @@ fn is_server(process: &str) -> bool {
 /// Was open: a report that cannot be delivered could not be given up either.
 #[test]
 fn a_second_interruption_ends_the_command_at_once() {
-    let world = World::new().with_program("moody", SERVER);
-    // Nobody reads what is written here, so that the command waits for ever.
-    let pipe = world.here().join("pipe");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let args = ["fuzz", "--timeout", "60s", "-o", "pipe"];
-    let run = Run::start_in(world, ways()[0], "twice", &args);
-    let mut run = run.until("a round begins", |event| event["event"] == "round_begun");
-    send("INT", run.child.id());
-    wait_until("only the command itself is left", || marked(&run.mark).len() == 1);
-    assert_eq!(run.child.try_wait().unwrap(), None, "it cannot deliver its report");
-    let (output, took) = run.end_by("INT");
-    assert!(took <= AT_ONCE, "{took:?}");
-    assert_eq!(output.status.code(), Some(3));
-    run.assert_nothing_is_lost();
+    in_time(|| {
+        let world = World::new().with_program("moody", SERVER);
+        // Nobody reads what is written here, so that the command waits for ever.
+        let pipe = world.here().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let args = ["fuzz", "--timeout", "60s", "-o", "pipe"];
+        let run = Run::start_in(world, ways()[0], "twice", &args);
+        let mut run = run.until("a round begins", |event| event["event"] == "round_begun");
+        send("INT", run.child.id());
+        wait_until("only the command itself is left", || marked(&run.mark).len() == 1);
+        assert_eq!(run.child.try_wait().unwrap(), None, "it cannot deliver its report");
+        let (output, took) = run.end_by("INT");
+        assert!(took <= AT_ONCE, "{took:?}");
+        assert_eq!(output.status.code(), Some(3));
+        run.assert_nothing_is_lost();
+    });
 }
 
 /// Was open: half a lock file could be left.

@@ -13,6 +13,7 @@
 //! `WALLFACER_BINARY=PATH cargo test -p mcp-wallfacer --test attacks` tries them on another build.
 #![cfg(target_os = "linux")]
 
+mod agent;
 mod bounds;
 mod environment;
 mod fetch;

@@ -33,7 +33,8 @@ const SPELLINGS: [&str; 13] = [
 ];
 
 /// What the test itself wrote, and may hold the secret.
-const INPUTS: [&str; 5] = ["echo.py", "tokens.py", "rules.yaml", "wallfacer.toml", "packs/mine.yaml"];
+const INPUTS: [&str; 6] =
+    ["echo.py", "tokens.py", "rules.yaml", "wallfacer.toml", "packs/mine.yaml", ".mcp.json"];
 
 const RULES: &str = "version: 4
 metadata:
@@ -371,10 +372,15 @@ const ALPHABETS: [&str; 4] = [
     "aZ3-_.~+/=%&<;:@?#",
 ];
 
-/// Commands and the forms of their reports: every form that there is.
-const COMMANDS: [(&str, &str); 7] = [
+/// Forms of a report that are written beside the main one.
+const FORMATS: [&str; 9] =
+    ["human", "json", "sarif", "junit", "markdown", "github", "gitlab", "html", "agent"];
+
+/// Commands and the forms of their reports, with all others beside them.
+const COMMANDS: [(&str, &str); 8] = [
     ("doctor", "human"),
     ("doctor", "json"),
+    ("torture", "human"),
     ("check", "human"),
     ("fuzz", "json"),
     ("property", "sarif"),
@@ -388,7 +394,7 @@ const COMMANDS: [(&str, &str); 7] = [
 /// runs of all kinds leave behind.
 #[test]
 fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
-    let places = ["variable", "inherited", "flag", "word", "url", "config", "rule", "parameter"];
+    let places = ["variable", "inherited", "flag", "word", "url", "config", "client", "rule", "parameter"];
     each(places.into_iter().enumerate(), |(nth, place)| {
         let mut dice = Dice(20_261_117 + nth as u64);
         let Some(world) = world() else { return };
@@ -418,6 +424,13 @@ fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
                     &format!("[target]\ncommand = \"python3\"\nargs = [\"echo.py\"]\nenv = {{ API_TOKEN = {value}, SPELLING = \"{spelling}\" }}\n"),
                 );
             }
+            "client" => {
+                let env = serde_json::json!({"API_TOKEN": secret, "SPELLING": "${SPELLING}"});
+                let server = serde_json::json!({"command": "python3", "args": ["echo.py"], "env": env});
+                let file = serde_json::json!({"mcpServers": {"echo": server}});
+                world = world.with(".mcp.json", &file.to_string());
+                flags.extend(["--server", "echo"].map(str::to_owned));
+            }
             _ => {}
         }
         let parameter = ["--param".to_owned(), format!("word={secret}")];
@@ -427,7 +440,7 @@ fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
             let spelling = SPELLINGS[(nth * COMMANDS.len() + number) % SPELLINGS.len()];
             let mut args: Vec<String> = vec![command.to_owned()];
             match command {
-                "check" | "behave" => args.extend(["--budget", "3s"].map(str::to_owned)),
+                "check" | "behave" | "torture" => args.extend(["--budget", "3s"].map(str::to_owned)),
                 "fuzz" => args
                     .extend(["--iterations", "12", "--budget", "3s", "--corpus-feedback"].map(str::to_owned)),
                 "property" => {
@@ -441,7 +454,11 @@ fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
                 args.extend(["-o", "report"].map(str::to_owned));
             }
             args.extend_from_slice(&flags);
-            if place != "config" {
+            if command != "doctor" {
+                let beside = FORMATS.map(|format| format!("--report={format}=report.{format}"));
+                args.extend(beside);
+            }
+            if place != "config" && place != "client" {
                 args.extend(["--env".to_owned(), format!("SPELLING={spelling}")]);
                 args.extend(["--", "python3", "echo.py"].map(str::to_owned));
                 args.extend_from_slice(&words);
@@ -454,10 +471,20 @@ fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
             assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{place}, {spelling}: {outcome}");
             assert_gone(&world, &outcome, &secret);
         }
+        let written = world.files();
+        let missing: Vec<&str> =
+            FORMATS.into_iter().filter(|format| !written.contains(&format!("report.{format}"))).collect();
+        assert_eq!(missing, [""; 0], "{place}");
+        assert!(written.iter().any(|file| file.starts_with(".wallfacer/runs/")), "{place}: {written:?}");
         // What was kept is shown and tried once more.
-        for typed in
-            ["corpus list", "corpus list --format json", "corpus replay --all --format json --events again"]
-        {
+        for typed in [
+            "corpus list",
+            "corpus list --format json",
+            "corpus replay --all --format json --events again",
+            "report",
+            "report --format html",
+            "report --format agent",
+        ] {
             let mut given: Vec<(&str, &str)> =
                 variables.iter().map(|(name, value)| (&**name, &**value)).collect();
             given.extend([("SPELLING", "plain"), ("WALLFACER_REPLAY_PASSWORD", &secret)]);

@@ -122,7 +122,9 @@ impl Bug {
     fn tools_of_the_server(&self) -> usize {
         let scope = self.cause.label().starts_with("no-injection path")
             || self.cause.label().starts_with("no-injection symlink");
-        let one_place = self.cause.names_its_place() || scope || self.is_of_rule();
+        // What every call opens, none of the tools does.
+        let opens = self.cause.label().starts_with("leaves-secrets-alone");
+        let one_place = self.cause.names_its_place() || scope || opens || self.is_of_rule();
         if one_place { SAME_PLACE } else { SAME_WORDS }
     }
 

@@ -56,6 +56,11 @@ fn step(step: &mut Value) -> Vec<Payload<'_>> {
             found.extend(content.get_mut("rounds").into_iter().flat_map(asked));
             continue;
         }
+        if kind == "disturb" {
+            let requests = content.values_mut().filter_map(|how| how.get_mut("request"));
+            found.extend(requests.filter_map(|request| request.get_mut("params")).map(Payload::Values));
+            continue;
+        }
         for (key, part) in content {
             match (kind.as_str(), key.as_str()) {
                 ("call" | "many", "params") | ("raw", "text") if !part.is_string() => {

@@ -116,7 +116,7 @@ const LACKS: [(&str, &str); 5] = [
         "a browser was not there",
     ),
     (
-        r"\bspawn \S+ (?:enoent|eacces)|command not found|not found in \$?path|not (?:in|on) (?:your |the )?\$?path\b|is not installed|(?:binary|program|executable|cli|sdk)\b[^\n]{0,40}\bnot (?:found|installed|available)|no such file or directory: '[a-z0-9][a-z0-9_.-]*'|modulenotfounderror|no module named|cannot find (?:module|package)|dependenc(?:y|ies) (?:is |are |not )?(?:missing|installed)|missing dependenc|install (?:it |them )?with\b",
+        r"\bspawn \S+ (?:enoent|eacces)|command not found|not found in \$?path|not (?:in|on) (?:your |the )?\$?path\b|is not installed|(?:binary|program|executable|cli|sdk)\b[^\n]{0,40}\bnot (?:found|installed|available)|no such file or directory: '(?:/[^'\n]{0,80}/s?bin/)?[a-z0-9][a-z0-9_.-]*'|\bsh: (?:line )?(?:\d+: )?\S+: (?:not found|no such file)|\bexit(?:ed)?(?: with)?(?: code| status)? 127\b|modulenotfounderror|no module named|cannot find (?:module|package)|dependenc(?:y|ies) (?:is |are |not )?(?:missing|installed)|missing dependenc|install (?:it |them )?with\b",
         "a program was not there",
     ),
     (
@@ -142,7 +142,7 @@ static INPUT: LazyLock<Regex> = LazyLock::new(|| {
 /// A crash in a program's own words, which may quote anything.
 static CRASHES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"typeerror|referenceerror|rangeerror|keyerror|indexerror|attributeerror|unboundlocalerror|nameerror|zerodivisionerror|recursionerror|assertionerror|nullpointer|nil pointer|panic|cannot read propert|is not a function|is not iterable|undefined is not|maximum call stack|segmentation fault|unwrap\(\)",
+        r"typeerror|referenceerror|rangeerror|keyerror|indexerror|attributeerror|unboundlocalerror|nameerror|zerodivisionerror|recursionerror|assertionerror|nullpointer|nil pointer|panic|list index out of|index out of (?:range|bounds)(?:: | \[)|cannot read propert|is not a function|is not iterable|undefined is not|maximum call stack|segmentation fault|unwrap\(\)",
     )
 });
 
@@ -181,6 +181,9 @@ mod tests {
             ("browserType.launch: Executable doesn't exist at /root/.cache/x/chrome", reason(1)),
             ("spawn plotter ENOENT", reason(2)),
             ("/bin/sh: 1: plotter: command not found", reason(2)),
+            ("Command failed: plotter --list\n/bin/sh: 1: plotter: not found", reason(2)),
+            ("plotter exited with code 127", reason(2)),
+            ("FileNotFoundError: [Errno 2] No such file or directory: '/usr/bin/plotter'", reason(2)),
             ("FileNotFoundError: [Errno 2] No such file or directory: 'plotter'", reason(2)),
             ("Error: The API key is not set. Set GARDEN_API_KEY.", reason(3)),
             ("GARDEN_TOKEN environment variable is required", reason(3)),
@@ -216,6 +219,8 @@ mod tests {
             "KeyError: 'missing'",
             "runtime error: invalid memory address or nil pointer dereference",
             "division by zero",
+            "list index out of range",
+            "runtime error: index out of range [5] with length 3",
         ] {
             assert_eq!(blame(text), Blame::Nobody, "{text}");
         }

@@ -24,6 +24,8 @@ pub struct Charge {
     pub measure: Option<Box<Measure>>,
     /// Over how many calls it must be seen again, where it is about many.
     pub calls: Option<u32>,
+    /// The places of the steps that show it, where the others need not be taken.
+    pub needed: Option<Vec<usize>>,
     /// Which way it shows, where one bug shows in several: the argument, the rule.
     pub way: String,
     /// The frames of ours that bring it about, where frames do.
@@ -46,6 +48,7 @@ impl Charge {
             severity,
             measure,
             calls,
+            needed: None,
             way,
             frames,
         }

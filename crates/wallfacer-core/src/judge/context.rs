@@ -7,6 +7,7 @@ use serde_json::Value;
 use wallfacer_rules::{Known, ToolShape};
 
 use super::secrets::Secrets;
+use super::upstream::registered;
 use super::watched::Watched;
 use crate::catalogue::{Catalogue, Tool};
 use crate::learn::{Form, Learned};
@@ -14,6 +15,9 @@ use crate::observe::Whose;
 use crate::plan::{Declared, Measure, words};
 use crate::run::Taken;
 use crate::target::Version;
+
+/// Shorter names stand in texts by chance.
+const LEAST_NAME: usize = 3;
 
 /// What was declared, and what was entrusted.
 #[derive(Debug, Default)]
@@ -138,7 +142,20 @@ impl Context {
         let mut effects = watched.effects(taken, Whose::Call)?;
         effects.connects.retain(|contact| !watched.by_itself.contains(&contact.host));
         effects.names.retain(|name| !watched.by_itself.contains(name));
-        Some(effects.shown())
+        let mut shown = effects.shown();
+        for host in shown["hosts"].as_array_mut().into_iter().flatten() {
+            let name = host["host"].as_str().unwrap_or_default();
+            let own = self.is_own_service(name) || watched.named.iter().any(|text| text.contains(name));
+            host["own"] = Value::from(own);
+        }
+        Some(shown)
+    }
+
+    /// Whether a host is that of the service which the server says it is for: such a world is closed, though it is elsewhere.
+    pub fn is_own_service(&self, host: &str) -> bool {
+        let name = registered(host).to_ascii_lowercase();
+        let mut said = self.server_said.split(|letter: char| !letter.is_alphanumeric());
+        name.len() >= LEAST_NAME && said.any(|word| word == name)
     }
 
     pub fn shows_environment(&self, tool: &str) -> bool {
@@ -159,4 +176,19 @@ fn shows_environment(tool: &Tool) -> bool {
     let said = [Some(tool.name.as_str()), tool.title.as_deref(), tool.description.as_deref()];
     let mut words = said.into_iter().flatten().flat_map(words);
     words.any(|word| matches!(word.as_str(), "env" | "environ" | "environment" | "getenv" | "printenv"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_is_the_servers_own_where_it_bears_its_name() {
+        let context =
+            Context { server_said: "beetles-server for the beetles service".into(), ..Context::default() };
+        assert!(context.is_own_service("api.beetles.example"));
+        for host in ["collect.example", "beetles.collect.example", "10.0.0.1"] {
+            assert!(!context.is_own_service(host), "{host}");
+        }
+    }
 }

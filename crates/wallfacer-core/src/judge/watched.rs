@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::observe::{Contact, Effects, Noise, Places, Tokens, Whose, gather};
+use crate::observe::{Contact, Effects, Executed, Noise, Places, Tokens, Whose, gather};
 use crate::run::Taken;
 use crate::world::Traced;
 
@@ -14,6 +14,8 @@ pub struct Watched {
     pub tokens: Tokens,
     /// Hosts that it reaches by itself: a call that is made meanwhile is not to blame.
     pub by_itself: BTreeSet<String>,
+    /// Programs that it runs by itself, and that may still be at work during a call.
+    pub programs: BTreeSet<Executed>,
     /// The words of its command line and environment: what they name, the user wants it to reach.
     pub named: Vec<String>,
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::claim::Claim;
+use super::disturbance::{Disk, Disturbance};
 use super::frame::RawFrame;
 use super::injection::Injection;
 use super::measure::Measure;
@@ -113,6 +114,8 @@ pub enum Step {
     Signal(i32),
     /// Go on with a fresh server.
     Restart,
+    /// Something happens to the server in the middle of its work.
+    Disturb(Box<Disturbance>),
 }
 
 /// A value that one call gives and another takes, such as the id of what was created.
@@ -205,6 +208,23 @@ impl Case {
         self.subject.tool().or(only)
     }
 
+    /// Whether something happens to the server in the middle of its work.
+    pub fn is_disturbed(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Disturb(_)))
+    }
+
+    /// Whether it depends on the moment in which something happens to the server.
+    pub fn is_a_matter_of_luck(&self) -> bool {
+        let begins = |disturbance: &Disturbance| matches!(disturbance, Disturbance::Begin { .. });
+        self.steps.iter().any(|step| matches!(step, Step::Disturb(disturbance) if begins(disturbance)))
+    }
+
+    /// Whether the disk of the server is to be filled, so that it must be a small one.
+    pub fn fills_disk(&self) -> bool {
+        let fills = |disturbance: &Disturbance| *disturbance == Disturbance::Disk(Disk::Full);
+        self.steps.iter().any(|step| matches!(step, Step::Disturb(disturbance) if fills(disturbance)))
+    }
+
     /// What several clients do, where that is what this case consists of.
     pub fn schedule(&self) -> Option<&Schedule> {
         match &self.steps[..] {
@@ -243,6 +263,9 @@ impl Step {
             Step::Call { method, params }
             | Step::Send { method, params }
             | Step::Many { method, params, .. } => Some((method, params)),
+            Step::Disturb(disturbance) => {
+                disturbance.request().map(|request| (request.method.as_str(), &request.params))
+            }
             _ => None,
         }
     }
@@ -251,6 +274,14 @@ impl Step {
     pub fn tool(&self) -> Option<&str> {
         let (method, params) = self.request()?;
         params.get("name").filter(|_| method == "tools/call")?.as_str()
+    }
+
+    /// Whether the server is of no use to others afterwards.
+    pub fn spoils(&self) -> bool {
+        match self {
+            Step::Disturb(disturbance) => !matches!(**disturbance, Disturbance::Services(_)),
+            _ => false,
+        }
     }
 
     /// The same, without waiting for the answer.
@@ -351,6 +382,7 @@ mod tests {
         case.steps.push(Step::Many { times: 400, method, params });
         case.steps.push(Step::Send { method: "ping".to_owned(), params: Map::new() });
         case.steps.extend([Step::Probe, Step::Signal(15), Step::Restart, Step::CloseInput]);
+        case.steps.push(Step::Disturb(Box::new(Disturbance::Restart { killed: true })));
         let text = serde_json::to_string(&case).unwrap();
         assert!(text.len() < 1_000, "{} bytes", text.len());
         assert_eq!(serde_json::from_str::<Case>(&text).unwrap(), case);

@@ -89,6 +89,15 @@ pub fn of_kinds(text: &str) -> Vec<Value> {
         .collect()
 }
 
+/// Addresses that a text shows.
+pub fn addresses(text: &str) -> Vec<Value> {
+    static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"https?://[A-Za-z0-9][^\s<>"'`()\[\]{}…*]{3,200}"#).expect("a fixed pattern")
+    });
+    let found = ADDRESS.find_iter(beginning(text)).map(|found| found.as_str());
+    found.map(|found| Value::from(found.trim_end_matches(['.', ',', ';', ':']))).take(MAX_OF_A_KIND).collect()
+}
+
 /// Objects that a text shows as JSON, such as a whole call.
 pub fn objects(text: &str) -> Vec<Map<String, Value>> {
     let text = beginning(text);
@@ -149,6 +158,13 @@ mod tests {
             assert!(found.contains(&wanted), "{text}: {found:?}");
         }
         assert!(examples("The text of the note").is_empty());
+    }
+
+    #[test]
+    fn addresses_are_read_without_what_stands_around_them() {
+        let found = addresses("Example: (https://pages.example/a.html), or https://pages.example/b.");
+        assert_eq!(found, ["https://pages.example/a.html", "https://pages.example/b"]);
+        assert!(addresses("must begin with https://").is_empty());
     }
 
     #[test]

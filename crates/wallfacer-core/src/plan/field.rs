@@ -15,7 +15,7 @@ const MAX_LEVELS: usize = 6;
 /// The part of a description that is read.
 const MAX_DESCRIPTION: usize = 2_000;
 /// Words that say of what sort a value is, and nothing of what it belongs to.
-const GENERAL: [&str; 6] = ["id", "key", "name", "number", "title", "uuid"];
+pub const GENERAL: [&str; 6] = ["id", "key", "name", "number", "title", "uuid"];
 /// Members of an enumeration that are kept.
 const MAX_CHOICES: usize = 16;
 

@@ -83,6 +83,8 @@ pub struct Footholds {
     samples: bool,
     /// What all tools of the server speak of.
     spoken: BTreeSet<String>,
+    /// The words of its name.
+    called: Vec<String>,
 }
 
 impl Footholds {
@@ -98,7 +100,13 @@ impl Footholds {
         // What only some tools speak of says nothing of the others.
         let common = counts.into_iter().filter(|(_, count)| count * 3 >= tools.len());
         let spoken = common.map(|(word, _)| word).collect();
-        Some(Footholds { directory: directory.clone(), file: first_file(directory), samples, spoken })
+        let (directory, file, called) = (directory.clone(), first_file(directory), Vec::new());
+        Some(Footholds { directory, file, samples, spoken, called })
+    }
+
+    /// Of a server with this name: one that is called after a kind of file works on such files.
+    pub fn of_server(self, name: Option<&str>) -> Footholds {
+        Footholds { called: name.map(|name| words(&cut(name))).unwrap_or_default(), ..self }
     }
 
     /// What to try for an argument, the likeliest first.
@@ -129,7 +137,8 @@ impl Footholds {
         let (clear, vague): (Vec<String>, Vec<String>) =
             said.into_iter().partition(|word| !VAGUE.contains(&word.as_str()));
         let names_files = ending(&named).is_some();
-        let ending = [&own, &named, &clear, &spoken, &vague].into_iter().find_map(|said| ending(said));
+        let ending =
+            [&own, &named, &self.called, &clear, &spoken, &vague].into_iter().find_map(|said| ending(said));
         // Who creates a chart wants a workbook that is there; who creates a workbook does not.
         let makes_files = actions(tool).contains(&Action::Creates)
             && (is(&named, &["file", "document", "note", "page", "directory", "folder"]) || names_files);
@@ -270,6 +279,20 @@ mod tests {
         let texts = found.iter().filter_map(Value::as_str);
         let inside = |text: &str| text.replace(place.path().to_str().unwrap(), "<here>");
         texts.map(inside).collect()
+    }
+
+    #[test]
+    fn a_server_that_is_called_after_a_kind_of_file_works_on_such_files() {
+        let scopes = BTreeMap::from([(PathBuf::from("/"), DeclaredBy::CommandLine)]);
+        let listed = json!({ "name": "mark_line", "description": "Marks a line of text.",
+            "inputSchema": { "type": "object", "properties": { "filename": { "type": "string" } } } });
+        let tool = Tool::read(listed.as_object().unwrap()).unwrap();
+        let field = fields(&tool.input_schema, &tool.name, "").remove(0);
+        let footholds = Footholds::new(std::slice::from_ref(&tool), &scopes, true).unwrap();
+        let first =
+            |footholds: &Footholds| footholds.of(&field, &tool.name, "Marks a line of text.")[0].clone();
+        assert_eq!(first(&footholds), "samples/notes.txt");
+        assert_eq!(first(&footholds.of_server(Some("Word Document Server"))), "samples/document.docx");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
+use super::field::{GENERAL, stems};
 use super::lesson::Lesson;
 
 /// Values taken from one result.
@@ -19,6 +20,12 @@ const MAX_LINES: usize = 400;
 const MAX_LEAD: usize = 200;
 /// Words of one line that are looked at.
 const MAX_WORDS: usize = 16;
+
+/// Keys that hold whatever is given, and say nothing of what that is.
+const CONTAINERS: [&str; 14] = [
+    "content", "data", "entry", "entrie", "hit", "item", "list", "object", "output", "record", "response",
+    "result", "row", "value",
+];
 
 /// Names, ids and paths in a result.
 pub fn harvest(result: &Value) -> Vec<Lesson> {
@@ -54,21 +61,31 @@ fn embedded(text: &str) -> Option<Value> {
 }
 
 fn gather(root: &Value, lessons: &mut Vec<Lesson>) {
-    let mut open = vec![("", root)];
+    let mut open = vec![("", "", root)];
     for _ in 0..MAX_NODES {
-        let Some((key, value)) = open.pop() else { return };
+        let Some((owner, key, value)) = open.pop() else { return };
         match value {
             Value::Object(members) => {
-                open.extend(members.iter().rev().map(|(key, value)| (key.as_str(), value)))
+                open.extend(members.iter().rev().map(|(inner, value)| (key, inner.as_str(), value)))
             }
-            Value::Array(items) => open.extend(items.iter().take(16).rev().map(|item| (key, item))),
+            Value::Array(items) => open.extend(items.iter().take(16).rev().map(|item| (owner, key, item))),
             Value::String(text) if !text.is_empty() && text.len() <= MAX_VALUE => {
-                keep(key, value.clone(), lessons);
+                keep_of(owner, key, value, lessons);
             }
-            Value::Number(_) if !key.is_empty() => keep(key, value.clone(), lessons),
+            Value::Number(_) if !key.is_empty() => keep_of(owner, key, value, lessons),
             _ => {}
         }
     }
+}
+
+/// The `id` of one of the `devices` is a `device id`, which says more to those who look for a device.
+fn keep_of(owner: &str, key: &str, value: &Value, lessons: &mut Vec<Lesson>) {
+    let says_little = stems(key).iter().all(|stem| GENERAL.contains(&stem.as_str()));
+    let says_what = stems(owner).iter().any(|stem| !CONTAINERS.contains(&stem.as_str()));
+    if says_little && says_what {
+        keep(&format!("{owner} {key}"), value.clone(), lessons);
+    }
+    keep(key, value.clone(), lessons);
 }
 
 /// What a text for people gives away: `key: value`, lists of names, files and ids.
@@ -195,6 +212,15 @@ mod tests {
                 && has("size", json!(3))
                 && has("path", json!("/x"))
         );
+    }
+
+    #[test]
+    fn what_an_id_belongs_to_is_known_by_where_it_stood() {
+        let lessons = harvest(
+            &json!({ "structuredContent": { "devices": [{ "id": "d-1" }], "items": [{ "id": 7 }] } }),
+        );
+        let fields: Vec<&str> = lessons.iter().map(|lesson| lesson.field.as_str()).collect();
+        assert_eq!(fields, ["devices id", "id", "id"]);
     }
 
     #[test]

@@ -61,7 +61,10 @@ impl Knowledge {
         let mut described = Values::new();
         for field in &fields {
             let named = example::examples(&field.description).into_iter();
-            named.for_each(|value| add(&mut described, &field.path, value));
+            // What an address must be like the tool often says in its own text.
+            let is_address = FieldKind::of(&field.name, &field.description) == Some(FieldKind::Url);
+            let shown = is_address.then(|| example::addresses(about)).into_iter().flatten();
+            shown.chain(named).for_each(|value| add(&mut described, &field.path, value));
         }
         Knowledge {
             fields,
@@ -103,6 +106,17 @@ impl Knowledge {
         for (name, value) in arguments {
             add(&mut self.proven, &pointer::join("", name), value.clone());
         }
+    }
+
+    /// What another server of the same program took and said. It need not hold for this one, which may be asked for what was
+    /// made there, so it is tried first and believed only once it was taken here.
+    pub fn recall(&mut self, earlier: &Knowledge) {
+        let lists = [&earlier.proven, &earlier.told];
+        for (place, values) in lists.into_iter().flatten() {
+            values.iter().for_each(|value| add(&mut self.told, place, value.clone()));
+        }
+        let room = MAX_WANTED.saturating_sub(self.wanted.len());
+        self.wanted.extend(earlier.wanted.iter().take(room).cloned());
     }
 
     /// A call with these was refused.
@@ -255,6 +269,11 @@ impl Common {
     /// A call succeeded with these.
     pub fn prove(&mut self, arguments: &Map<String, Value>) {
         arguments.iter().for_each(|(name, value)| add(&mut self.proven, name, value.clone()));
+    }
+
+    /// What another server of the same program returned.
+    pub fn recall(&mut self, earlier: &Common) {
+        self.hear(earlier.returned.clone());
     }
 
     /// These are known to be there.

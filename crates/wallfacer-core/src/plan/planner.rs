@@ -8,7 +8,9 @@ use serde_json::Value;
 use wallfacer_text::lexicon::{Action, actions};
 
 use super::case::{Case, Step, Subject};
+use super::first_calls::FirstCalls;
 use super::foothold::Footholds;
+use super::injection::demanded;
 use super::input::Input;
 use super::knowledge::Common;
 use super::lesson::{Lesson, Teaching};
@@ -191,6 +193,12 @@ impl Planner {
                 if case.intent.is_valid() == Some(true) {
                     plan.note_refusal(&text);
                 }
+                if plan.declare(&demanded(&text))
+                    && let Some(footholds) = &footholds
+                {
+                    let (name, about) = (plan.name.clone(), plan.about.clone());
+                    plan.knowledge.know(|field| footholds.of(field, &name, &about));
+                }
                 let mut refusal = read_refusal(&text, &plan.knowledge.names(), arguments);
                 // Where one argument is not valid, nothing is said of the others.
                 if case.intent.is_valid() == Some(false) {
@@ -226,6 +234,22 @@ impl Planner {
     pub fn preludes(&self) -> impl Iterator<Item = (&str, &[Step])> {
         let known = self.tools.iter().filter(|plan| !plan.prelude.is_empty());
         known.map(|plan| (plan.name.as_str(), &plan.prelude[..]))
+    }
+
+    /// What its calls taught, for others.
+    pub fn first_calls(&self) -> FirstCalls {
+        let taught = |plan: &ToolPlan| (plan.name.clone(), plan.taught());
+        FirstCalls { tools: self.tools.iter().map(taught).collect(), common: self.common.clone() }
+    }
+
+    /// Begins with what earlier calls taught.
+    pub fn recall(&mut self, earlier: &FirstCalls) {
+        self.common.recall(&earlier.common);
+        for plan in &mut self.tools {
+            if let Some(taught) = earlier.tools.get(&plan.name) {
+                plan.recall(taught);
+            }
+        }
     }
 
     /// Values that are there, and worth trying wherever a field has their name.

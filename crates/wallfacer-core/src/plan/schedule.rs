@@ -7,6 +7,10 @@ use serde_json::{Map, Value};
 
 use super::payload;
 
+/// How a value of our own begins, and how long it is.
+const BEGINNING: &str = "wq";
+const MARK: usize = 12;
+
 /// What clients do, and what is asked of the answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
@@ -119,6 +123,27 @@ pub fn mark(seed: u64, number: u64) -> String {
     letters(hasher)
 }
 
+/// The marks among the texts of some parameters, in their order. What stands behind a mark in the same text does not count.
+pub fn marks_in(params: &Map<String, Value>) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: Vec<&Value> = params.values().rev().collect();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => {
+                let first = text.split(' ').next().unwrap_or_default();
+                let letters = first.bytes().all(|letter| letter.is_ascii_lowercase());
+                if first.len() == MARK && first.starts_with(BEGINNING) && letters {
+                    found.push(first.to_owned());
+                }
+            }
+            Value::Array(items) => open.extend(items.iter().rev()),
+            Value::Object(members) => open.extend(members.values().rev()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    found
+}
+
 fn renewed(mark: &str, turn: u32) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"turn").update(mark.as_bytes()).update(&turn.to_le_bytes());
@@ -128,8 +153,8 @@ fn renewed(mark: &str, turn: u32) -> String {
 /// Beginning as nothing else does, and long enough that no two are alike.
 fn letters(hasher: blake3::Hasher) -> String {
     let digest = hasher.finalize();
-    let letters = digest.as_bytes().iter().take(10).map(|byte| char::from(b'a' + byte % 26));
-    "wq".chars().chain(letters).collect()
+    let letters = digest.as_bytes().iter().take(MARK - BEGINNING.len());
+    BEGINNING.chars().chain(letters.map(|byte| char::from(b'a' + byte % 26))).collect()
 }
 
 /// Puts one text in the place of another, wherever it stands in a value.
@@ -171,5 +196,7 @@ mod tests {
     fn values_of_our_own_are_names_by_themselves() {
         let mark = mark(0, 0);
         assert!(mark.len() == 12 && mark.chars().all(|letter| letter.is_ascii_lowercase()), "{mark}");
+        let params = json!({ "a": [mark, 1], "b": format!("{mark} and more"), "c": "wqueue" });
+        assert_eq!(marks_in(params.as_object().unwrap()), [mark.clone(), mark]);
     }
 }

@@ -9,6 +9,7 @@ use wallfacer_schema::{Choices, CompileError, Having, Limits, Pool, Schema, poin
 use super::case::{Case, Intent, Step};
 use super::described::described;
 use super::field::{Field, stems};
+use super::first_calls::Taught;
 use super::input::Inputs;
 use super::knowledge::{Common, Knowledge};
 use super::lesson::Lesson;
@@ -37,6 +38,8 @@ const MAX_GROUPS: usize = 8;
 const MAX_TRIED: usize = 200;
 /// Random cases after which what a tool that took no call may take is guessed anew.
 const RANDOM_TURN: usize = 25;
+/// Arguments of a tool that declares none.
+const MAX_UNDECLARED: usize = 16;
 /// Words of refusals that are remembered.
 const MAX_WORDS: usize = 100;
 
@@ -46,12 +49,19 @@ pub struct ToolPlan {
     pub name: String,
     /// What it says of itself.
     pub about: String,
+    /// What its arguments are made by.
     schema: Arc<Schema>,
+    /// What it declares: the same, but where arguments were learned that it does not name.
+    declared: Arc<Schema>,
+    /// The tool itself, where it declares no argument.
+    bare: Option<Tool>,
     pub knowledge: Knowledge,
     /// What brought news, to be changed.
     pub inputs: Inputs,
     /// Calls that succeeded, the first few, with what each gave.
     pub good: Vec<(Step, Vec<Lesson>)>,
+    /// Calls that succeeded on another server, each behind what must come first.
+    recalled: Vec<(Vec<Step>, Step)>,
     /// What must come before each of its calls.
     pub prelude: Vec<Step>,
     /// The call that was refused because something must come first, and what may be meant.
@@ -65,6 +75,8 @@ pub struct ToolPlan {
     /// What it was called with while nothing succeeded.
     tried: BTreeSet<u64>,
     pub made: usize,
+    /// The largest payload.
+    max_bytes: usize,
     /// Whether what brought news in earlier runs was tried in this one.
     repeated: bool,
     /// No further cases, because of what it did.
@@ -76,14 +88,18 @@ pub struct ToolPlan {
 impl ToolPlan {
     /// None of its schema, and why, where that cannot be used.
     pub fn new(tool: &Tool, max_bytes: usize) -> Result<ToolPlan, CompileError> {
-        let limits = Limits { string: max_bytes, ..Limits::default() };
+        let schema = compile(tool, max_bytes)?;
         Ok(ToolPlan {
             name: tool.name.clone(),
             about: tool.description.clone().unwrap_or_default(),
-            schema: Arc::new(Schema::compile_with(&Value::Object(described(tool)), limits)?),
+            declared: schema.clone(),
+            schema,
+            bare: is_bare(tool).then(|| tool.clone()),
+            max_bytes,
             knowledge: Knowledge::of(tool),
             inputs: Inputs::default(),
             good: Vec::new(),
+            recalled: Vec::new(),
             prelude: Vec::new(),
             unready: None,
             was_unready: false,
@@ -97,15 +113,63 @@ impl ToolPlan {
         })
     }
 
-    /// The simplest arguments first, then a few realistic ones.
+    /// Arguments that it does not declare, and that its refusals ask for, each with a value of the sort that they want: they
+    /// are planned for from now on. Whether any was new.
+    pub fn declare(&mut self, asked: &BTreeMap<String, Value>) -> bool {
+        let Some(tool) = &mut self.bare else { return false };
+        let known = tool.input_schema.entry("properties").or_insert_with(|| json!({}));
+        let Some(known) = known.as_object_mut() else { return false };
+        let before = known.len();
+        for (name, value) in asked.iter().filter(|_| before < MAX_UNDECLARED) {
+            known.entry(name.clone()).or_insert_with(|| type_of(value));
+        }
+        if known.len() == before {
+            return false;
+        }
+        let required = known.keys().map(|name| Value::from(name.as_str())).collect();
+        tool.input_schema.insert("required".to_owned(), Value::Array(required));
+        let Ok(schema) = compile(tool, self.max_bytes) else { return false };
+        (self.schema, self.knowledge) = (schema, Knowledge::of(tool));
+        true
+    }
+
+    /// What its calls taught, for other tests.
+    pub fn taught(&self) -> Taught {
+        let good = self.good.iter().map(|(step, _)| step.clone());
+        Taught::new(self.knowledge.clone(), &self.prelude, good)
+    }
+
+    pub fn recall(&mut self, taught: &Taught) {
+        self.knowledge.recall(&taught.knowledge);
+        self.recalled.clone_from(&taught.calls);
+    }
+
+    /// What succeeded before and the simplest arguments first, then a few realistic ones.
     pub fn examples(&self, seed: u64, count: usize, common: &Common) -> Vec<Case> {
         let pool = self.knowledge.sure(common);
         let filled = self.schema.simplest_having(&Having { items: true, ..Having::default() }, &pool).ok();
-        let mut simplest: Vec<Value> = self.simplest(&pool).into_iter().chain(filled).take(count).collect();
-        simplest.dedup();
-        let drawn = self.drawn(seed, count - simplest.len(), &pool);
-        let simplest = simplest.into_iter().map(|value| self.case(value, Intent::Example, seed));
-        simplest.chain(drawn).collect()
+        let simplest = self.simplest(&pool).into_iter().chain(filled);
+        let simplest = simplest.map(|value| self.case(value, Intent::Example, seed));
+        let mut cases: Vec<Case> = Vec::new();
+        for case in self.recalled_cases(seed).chain(simplest) {
+            let is_new =
+                !cases.iter().any(|other| (&other.prelude, &other.steps) == (&case.prelude, &case.steps));
+            if is_new && cases.len() < count {
+                cases.push(case);
+            }
+        }
+        let drawn = self.drawn(seed, count - cases.len(), &pool);
+        cases.extend(drawn);
+        cases
+    }
+
+    fn recalled_cases(&self, seed: u64) -> impl Iterator<Item = Case> {
+        self.recalled.iter().filter_map(move |(prelude, step)| {
+            let Step::Call { params, .. } = step else { return None };
+            let arguments = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
+            let prelude = prelude.clone();
+            Some(Case { prelude, ..Case::tool(&self.name, arguments, Intent::Example, seed) })
+        })
     }
 
     /// Valid arguments of a tool that took none yet, made of what was learned meanwhile: as few as it goes with what is
@@ -318,7 +382,7 @@ impl ToolPlan {
     }
 
     pub fn invalid(&self, seed: u64, common: &Common) -> Vec<Case> {
-        let list = self.schema.invalid(&self.knowledge.sure(common)).unwrap_or_default();
+        let list = self.declared.invalid(&self.knowledge.sure(common)).unwrap_or_default();
         let list = interleaved(list, |found| (found.violation.at.clone(), found.violation.rule));
         let case = |found: wallfacer_schema::Invalid| {
             let wallfacer_schema::Violation { at, rule, message } = found.violation;
@@ -330,7 +394,7 @@ impl ToolPlan {
 
     pub fn adversarial(&self, seed: u64, common: &Common) -> Vec<Case> {
         let pool = self.knowledge.sure(common);
-        let list = self.schema.adversarial(&pool).unwrap_or_default();
+        let list = self.declared.adversarial(&pool).unwrap_or_default();
         let list = interleaved(list, |found| (found.at.clone(), words(&format!("{:?}", found.attack))));
         let case = |found: wallfacer_schema::Adversarial| {
             let kind = format!("{}: {}", place(&found.at), words(&format!("{:?}", found.attack)));
@@ -410,7 +474,7 @@ impl ToolPlan {
     /// A case of such arguments, where the mode has them.
     fn of_input(&self, arguments: Map<String, Value>, seed: u64, mode: Mode) -> Option<Case> {
         let value = Value::Object(arguments);
-        let valid = self.schema.violations(&value).is_empty();
+        let valid = self.declared.violations(&value).is_empty();
         let wanted = match mode {
             Mode::Conform => valid,
             Mode::Adversarial => !valid,
@@ -434,6 +498,32 @@ impl ToolPlan {
             .update(self.name.as_bytes())
             .update(&(number as u64).to_le_bytes());
         u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().expect("eight bytes"))
+    }
+}
+
+fn compile(tool: &Tool, max_bytes: usize) -> Result<Arc<Schema>, CompileError> {
+    let limits = Limits { string: max_bytes, ..Limits::default() };
+    Schema::compile_with(&Value::Object(described(tool)), limits).map(Arc::new)
+}
+
+/// Whether a tool declares no argument, and forbids none.
+fn is_bare(tool: &Tool) -> bool {
+    const SAYING: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "maxProperties"];
+    let forbids = tool.input_schema.get("additionalProperties") == Some(&Value::Bool(false));
+    let named = tool.input_schema.get("properties").and_then(Value::as_object);
+    named.is_none_or(Map::is_empty)
+        && !forbids
+        && !SAYING.iter().any(|word| tool.input_schema.contains_key(*word))
+}
+
+/// The schema of values like this one.
+fn type_of(value: &Value) -> Value {
+    match value {
+        Value::Array(_) => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
+        Value::Object(_) => json!({ "type": "object" }),
+        Value::Number(_) => json!({ "type": "integer" }),
+        Value::Bool(_) => json!({ "type": "boolean" }),
+        _ => json!({ "type": "string" }),
     }
 }
 

@@ -17,7 +17,11 @@ use crate::summary::{
     Summary, ToolSummary,
 };
 use crate::target::{Era, Severity, Shown};
+use crate::wire::shortened;
 use crate::world::Access;
+
+/// Letters of the line that a report begins with.
+const WARNING: usize = 400;
 
 /// The whole run; keys stand in a fixed order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -199,14 +203,24 @@ impl Document {
         serde_json::to_value(self).expect("a document has only text for keys")
     }
 
-    /// A document that was written before.
+    /// A document that was written before, perhaps not by us. What it says of a finding in our own words is said anew:
+    /// whoever reads a report, or acts on it, takes them for ours.
     pub fn read(text: &str) -> Result<Document, serde_json::Error> {
-        serde_json::from_str(text)
+        let mut document: Document = serde_json::from_str(text)?;
+        let accepted = document.accepted.iter_mut().map(|known| &mut known.told);
+        let all = document.findings.iter_mut().chain(&mut document.flaky).chain(accepted);
+        all.for_each(|told| *told = Told::new(&told.finding));
+        Ok(document)
     }
 
     /// The run in one line, under the name that it is kept by.
     pub fn line(&self, name: &str) -> String {
         format!("{name}  {}\n", wallfacer_text::shown(&verdict::line(self)))
+    }
+
+    /// What every report begins with, in one line: that a file of the project opened the sandbox.
+    pub fn warning(&self) -> Option<String> {
+        self.run.access.warning().map(|warning| shortened(&warning, WARNING))
     }
 
     /// How it ended, in one line.

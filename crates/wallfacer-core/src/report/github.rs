@@ -16,7 +16,10 @@ pub const COMMANDS: [&str; 3] = ["::error ", "::warning ", "::notice "];
 /// The annotations, and one that says how many more there are.
 pub fn github(document: &Document) -> String {
     let source = document.source.as_deref();
-    let mut text: String = document.findings.iter().take(MOST).map(|told| annotation(told, source)).collect();
+    let warning = document.warning();
+    let mut text: String =
+        warning.map(|text| format!("::warning title=wallfacer::{}\n", data(&text))).unwrap_or_default();
+    text.extend(document.findings.iter().take(MOST).map(|told| annotation(told, source)));
     let more = document.findings.len().saturating_sub(MOST);
     let line = match more {
         0 => verdict::line(document),

@@ -28,5 +28,14 @@ pub fn gitlab(document: &Document) -> Value {
             "location": { "path": path, "lines": { "begin": 1 } },
         })
     };
-    Value::Array(document.findings.iter().map(entry).collect())
+    let warning = document.warning().map(|text| {
+        json!({
+            "description": text,
+            "check_name": "sandbox",
+            "fingerprint": "wallfacer-sandbox",
+            "severity": "info",
+            "location": { "path": path, "lines": { "begin": 1 } },
+        })
+    });
+    Value::Array(warning.into_iter().chain(document.findings.iter().map(entry)).collect())
 }

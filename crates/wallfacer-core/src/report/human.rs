@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 use super::document::{Counts, Document};
 use super::gaps::{Gap, gaps};
 use super::look::{Detail, Look, Tone};
+use super::notes::noted;
 use super::told::Told;
 use super::verdict::{self, counted, number};
 use crate::findings::Evidence;
-use crate::summary::{Conclusion, Note};
+use crate::summary::Conclusion;
 use crate::target::Severity;
 use crate::wire::shortened;
 
@@ -29,8 +30,6 @@ const ANSWER_LINES: usize = 5;
 /// Widths at which server text is cut.
 const NAME: usize = 60;
 const TEXT: usize = 400;
-/// Tools that are named in one line; of more, one is.
-const MANY_TOOLS: usize = 8;
 const TOOL_COLUMN: usize = 28;
 /// What stands before the text of a finding, and before its value.
 const INDENT: usize = 3;
@@ -40,8 +39,7 @@ const KEY: usize = 12;
 pub fn human(document: &Document, look: Look) -> String {
     let mut page = Page::new(look);
     page.noise = start_up_noise(&document.findings);
-    if let Some(warning) = document.run.access.warning() {
-        let warning = shortened(&warning, TEXT);
+    if let Some(warning) = document.warning() {
         page.write(&format!("{}\n", look.paint(Tone::Warning, &warning)));
     }
     page.verdict(document);
@@ -83,27 +81,6 @@ pub fn in_full(told: &Told, look: Look) -> String {
     let mut page = Page::new(look.with_detail(Detail::Full));
     page.finding(told, Severity::Low);
     page.out
-}
-
-/// One line for each thing that is worth knowing, with all tools that it is true of, in the order in which they came.
-fn noted(notes: &[Note]) -> Vec<String> {
-    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
-    for Note { tool, text } in notes {
-        let tools = match told.iter().position(|(known, _)| known == text) {
-            Some(place) => &mut told[place].1,
-            None => {
-                told.push((text, Vec::new()));
-                &mut told.last_mut().expect("just added").1
-            }
-        };
-        tools.extend(tool.as_ref().map(|tool| shortened(tool, NAME)));
-    }
-    let line = |(text, tools): (&str, Vec<String>)| match (tools.len(), shortened(text, TEXT)) {
-        (0, text) => text,
-        (1..=MANY_TOOLS, text) => format!("{}: {text}", tools.join(", ")),
-        (count, text) => format!("{} and {} other tools: {text}", tools[0], count - 1),
-    };
-    told.into_iter().map(line).collect()
 }
 
 /// Lines that the standard error of every finding begins with: the server writes them whenever it starts.

@@ -40,7 +40,8 @@ pub fn junit(document: &Document) -> String {
             suite.add_test_case(case);
         }
     }
-    suite.set_system_out(verdict::line(document));
+    let lines: Vec<String> = document.warning().into_iter().chain([verdict::line(document)]).collect();
+    suite.set_system_out(lines.join("\n"));
     let mut report = Report::new("wallfacer");
     report.set_time(Duration::from_millis(document.run.duration_ms));
     report.add_test_suite(suite);

@@ -16,8 +16,9 @@ const LINES: usize = 12;
 
 /// The whole report; what has no room is counted.
 pub fn markdown(document: &Document) -> String {
-    let mut text =
-        format!("## {}\n\n{}\n\n", verdict::line(document), code(&verdict::server(document), TEXT));
+    let warning = document.warning().map(|warning| code(&warning, TEXT) + "\n\n").unwrap_or_default();
+    let server = code(&verdict::server(document), TEXT);
+    let mut text = format!("{warning}## {}\n\n{server}\n\n", verdict::line(document));
     if !document.findings.is_empty() {
         text += "| severity | finding | what happened |\n|---|---|---|\n";
     }

@@ -17,6 +17,7 @@ mod listing;
 mod look;
 mod markdown;
 mod merge;
+mod notes;
 mod sarif;
 mod sent;
 #[cfg(test)]

@@ -34,14 +34,13 @@ pub fn sarif(document: &Document) -> Value {
     let source = document.source.as_deref();
     let results: Vec<Value> =
         shown.iter().map(|(told, accepted)| result(told, *accepted, &kinds, source)).collect();
-    let notifications: Vec<Value> = document
-        .not_tested
-        .iter()
-        .map(|not| {
-            let text = format!("not tested: {}: {}", shortened(&not.what, NAME), shortened(&not.why, TEXT));
-            json!({ "level": "note", "message": { "text": markdown(&text) } })
-        })
-        .collect();
+    let told = |level: &str, text: &str| json!({ "level": level, "message": { "text": markdown(text) } });
+    let warning = document.warning().map(|warning| told("warning", &warning));
+    let not_tested = document.not_tested.iter().map(|not| {
+        let text = format!("not tested: {}: {}", shortened(&not.what, NAME), shortened(&not.why, TEXT));
+        told("note", &text)
+    });
+    let notifications: Vec<Value> = warning.into_iter().chain(not_tested).collect();
     let conclusion = document.verdict.conclusion;
     json!({
         "$schema": SCHEMA,

@@ -40,6 +40,10 @@ fn request(step: &Value) -> Option<String> {
             _ => format!("{method} {params}"),
         });
     }
+    if let Some(disturbance) = step.get("disturb") {
+        let how = disturbance.as_object()?.values().find_map(|how| how.get("request"))?;
+        return asked(how);
+    }
     if let Some(schedule) = step.get("rounds") {
         return rounds(schedule);
     }

@@ -15,7 +15,7 @@ use crate::wire::shortened;
 /// What is shown of a name inside a sentence.
 const NAME: usize = 60;
 
-/// A finding as a document has it. The words are kept with it, so that a stored run reads the same with a later release.
+/// A finding as a document has it. The words stand there for other programs; we make them anew when we read it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Told {

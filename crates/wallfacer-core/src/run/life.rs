@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use wallfacer_process::jail::Entry;
+use wallfacer_process::{Process, Sample};
 use wallfacer_text::lexicon::{Action, does};
 
 use super::call::{Call, answer, execute};
+use super::disturbed::LEAVING;
 use super::patience::Patience;
 use super::recording::{Fetched, Mark, Recording, Taken};
 use super::together::execute_together;
@@ -25,8 +28,6 @@ const MAX_TIMES: u32 = 100_000;
 const MAX_REPEATING: Duration = Duration::from_secs(60);
 /// A program that ends by an exception takes itself apart before it does so.
 const PARTING: Duration = Duration::from_secs(2);
-/// What is told to leave has at least as long as clients give it.
-const LEAVING: Duration = Duration::from_secs(5);
 /// Errors about earlier frames that may still come; one frame of many lines may bring as many.
 const MAX_OLD_ERRORS: usize = 64;
 /// How often stock is taken while a request is made many times.
@@ -179,20 +180,17 @@ impl Life {
             Step::Signal(number) => {
                 let sent = self.connection.process().map(|process| process.signal(*number));
                 let told = sent.is_some_and(|sent| sent.is_ok());
-                self.afterwards("signal", if told { patience.plain().max(LEAVING) } else { Duration::ZERO })
-                    .await
+                self.farewell("signal", told, patience).await
             }
             Step::CloseInput => {
                 let told = self.connection.close_input();
-                self.afterwards(
-                    "close input",
-                    if told { patience.plain().max(LEAVING) } else { Duration::ZERO },
-                )
-                .await
+                self.farewell("close input", told, patience).await
             }
             Step::Keep(_) => Taken::unanswered("keep", Duration::ZERO),
             // The runner takes these, where they stand among the steps of a case; elsewhere they mean nothing.
-            Step::Restart | Step::Rounds(_) => Taken::unanswered("nothing", Duration::ZERO),
+            Step::Restart | Step::Rounds(_) | Step::Disturb(_) => {
+                Taken::unanswered("nothing", Duration::ZERO)
+            }
         }
     }
 
@@ -237,7 +235,8 @@ impl Life {
             let taken = execute(&mut self.connection, call).await;
             if number % every == 0 {
                 let sample = self.connection.process().and_then(wallfacer_process::Process::sample);
-                stock.extend(sample.map(|sample| (number, sample)));
+                let temporary_files = self.connection.process().map_or(0, temporary_files);
+                stock.extend(sample.map(|sample| (number, Sample { temporary_files, ..sample })));
             }
             if taken.is_fatal() || number == times.min(MAX_TIMES) || started.elapsed() >= most {
                 return Taken { stock, ..taken };
@@ -274,6 +273,17 @@ impl Life {
         self.afterwards("close input", PARTING).await.closed
     }
 
+    /// Waits for a server that was told to leave, and for all that it has started.
+    async fn farewell(&mut self, what: &str, told: bool, patience: &Patience) -> Taken {
+        let wait = if told { patience.plain().max(LEAVING) } else { Duration::ZERO };
+        let started = Instant::now();
+        let taken = self.afterwards(what, wait).await;
+        match taken.closed.as_ref().is_some_and(|closed| closed.ending.is_some()) {
+            true => self.look_who_is_left(taken, started + LEAVING).await,
+            false => taken,
+        }
+    }
+
     /// A server may leave now: that is waited for, but nothing hangs on it.
     async fn afterwards(&mut self, what: &str, wait: Duration) -> Taken {
         let mark = Mark::now(&self.connection);
@@ -285,6 +295,16 @@ impl Life {
         let taken = Taken { closed, ..Taken::unanswered(what, started.elapsed()) };
         taken.with_company(&mut self.connection, mark)
     }
+}
+
+/// Files that a process has made where those lie that nobody needs for long.
+fn temporary_files(process: &Process) -> u64 {
+    const PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+    let made = process.changes().unwrap_or_default().changes;
+    let temporary = made.iter().filter(|change| {
+        change.entry == Entry::File && PLACES.iter().any(|place| change.path.starts_with(place))
+    });
+    temporary.count() as u64
 }
 
 /// Puts what the server gave where an argument names what was kept.

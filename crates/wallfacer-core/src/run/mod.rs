@@ -1,7 +1,9 @@
 //! Runs a [`Case`](crate::plan::Case) and gives its [`Recording`]. The only step that waits on the server. Nothing is
 //! interpreted here, so that a check needs no server.
 
+mod aftermath;
 mod call;
+mod disturbed;
 mod gate;
 mod held_up;
 mod history;
@@ -13,6 +15,7 @@ mod reserve;
 mod runner;
 mod together;
 
+pub use aftermath::Aftermath;
 pub use call::{Call, execute};
 pub use gate::{Gate, Urgency};
 pub use history::{Asked, History, Refused};

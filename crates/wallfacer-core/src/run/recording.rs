@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use wallfacer_process::{Sample, Stderr};
 
+use super::aftermath::Aftermath;
 use super::history::History;
 use crate::wire::{Closed, Connection, Correlation, Direction, Happening, Outcome, Strays};
 use crate::world::Traced;
@@ -49,6 +50,8 @@ pub struct Taken {
     /// How the server ended once its input was closed, where it had fallen silent behind a frame of ours and does not
     /// always end so.
     pub parting: Option<Closed>,
+    /// What came of a disturbance.
+    pub aftermath: Option<Box<Aftermath>>,
 }
 
 /// A request to a service, which the sandbox answered in its place.
@@ -112,6 +115,7 @@ impl Taken {
             history: None,
             fetched: None,
             parting: None,
+            aftermath: None,
         }
     }
 
@@ -135,6 +139,12 @@ impl Taken {
     /// Whether an answer was waited for in vain, while the server was there.
     pub fn is_silent(&self) -> bool {
         self.awaited && self.outcome.is_none() && self.closed.is_none()
+    }
+
+    /// Whether there is no server to go on with, though none went away by itself.
+    pub fn is_the_end(&self) -> bool {
+        let aftermath = self.aftermath.as_ref();
+        aftermath.is_some_and(|aftermath| aftermath.refused.is_some() || aftermath.impossible.is_some())
     }
 
     /// Whether the server went away, or left us without an answer.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::aftermath::Aftermath;
 use super::call::{Call, LOOK_EVERY, MOST_TIMES};
 use super::held_up::HeldUp;
 use super::recording::{Mark, Taken};
@@ -17,7 +18,7 @@ const MOST_IN_FLIGHT: usize = 256;
 pub async fn execute_together(connection: &mut Connection, calls: &[Call]) -> Vec<Taken> {
     let mut taken: Vec<Taken> = Vec::new();
     for row in calls.chunks(MOST_IN_FLIGHT) {
-        let row = execute_row(connection, row).await;
+        let row = execute_row(connection, row, Duration::ZERO).await;
         let over = row.iter().any(Taken::is_fatal);
         taken.extend(row);
         if over {
@@ -27,9 +28,22 @@ pub async fn execute_together(connection: &mut Connection, calls: &[Call]) -> Ve
     taken
 }
 
+/// Makes the calls and reads nothing for a while, then all answers; how many never came.
+pub async fn execute_unread(connection: &mut Connection, calls: &[Call], pause: Duration) -> Taken {
+    let started = Instant::now();
+    let mut taken = execute_row(connection, calls, pause).await;
+    let unanswered = taken.iter().filter(|each| each.is_silent()).count();
+    let kept_waiting = taken.iter().map(|each| each.kept_waiting).max().unwrap_or_default();
+    let closed = taken.iter_mut().find_map(|each| each.closed.take());
+    let strays = taken.pop().map(|last| last.strays).unwrap_or_default();
+    let aftermath = Some(Box::new(Aftermath { unanswered, ..Aftermath::default() }));
+    let plain = Taken::unanswered("calls that nobody reads", started.elapsed());
+    Taken { closed, strays, kept_waiting, aftermath, ..plain }
+}
+
 /// A server that works through the calls one by one is slow, not silent: it is given up once nothing at all has come for as
 /// long as one call may take.
-async fn execute_row(connection: &mut Connection, calls: &[Call]) -> Vec<Taken> {
+async fn execute_row(connection: &mut Connection, calls: &[Call], pause: Duration) -> Vec<Taken> {
     let _earlier = connection.take_strays();
     let mark = Mark::now(connection);
     let started = Instant::now();
@@ -37,7 +51,10 @@ async fn execute_row(connection: &mut Connection, calls: &[Call]) -> Vec<Taken> 
     let mut open: BTreeMap<Ticket, usize> = calls.iter().enumerate().map(send).collect();
     let limit = calls.iter().map(|call| call.timeout).max().unwrap_or_default();
     let mut taken: Vec<Option<Taken>> = calls.iter().map(|_| None).collect();
-    let mut last_answer = started;
+    if !pause.is_zero() {
+        connection.write_only(started + pause).await;
+    }
+    let mut last_answer = Instant::now();
     let mut held = HeldUp::since_now(connection.process());
     let mut kept_waiting = Duration::ZERO;
     while !open.is_empty() {

@@ -11,6 +11,7 @@ use super::lab::{Crew, open};
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
 use crate::judge::{Charge, startup_noise};
+use crate::plan::FirstCalls;
 use crate::report::remarks;
 use crate::run::{Patience, Runner};
 use crate::stop::Stop;
@@ -25,6 +26,8 @@ pub struct Known {
     pub catalogue: Arc<Catalogue>,
     /// The input schemas that can be used, by tool.
     pub schemas: Arc<BTreeMap<String, Schema>>,
+    /// What its first calls taught.
+    pub first_calls: Arc<FirstCalls>,
     /// What is held against it because of what it wrote before it was asked for anything.
     pub noise: Option<Charge>,
     /// What is worth knowing of the look itself, in words.
@@ -54,7 +57,8 @@ pub fn look_at(
     let runner = Runner::new(connector.clone(), &catalogue, patience).at_work_with(life);
     let first = Some(Crew { runner, runtime, stop: stop.clone() });
     let schemas = Arc::new(schemas(&catalogue));
-    Ok(Known { begun, target, server, catalogue: Arc::new(catalogue), schemas, noise, remarks, first })
+    let (catalogue, first_calls) = (Arc::new(catalogue), Arc::default());
+    Ok(Known { begun, target, server, catalogue, schemas, first_calls, noise, remarks, first })
 }
 
 pub fn tell_connected(server: &Server, listener: &mut dyn Listener) {

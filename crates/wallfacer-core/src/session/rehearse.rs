@@ -1,8 +1,9 @@
-//! Calls each tool a few times before everything else, so that the world fits the server: what its services are expected to
-//! answer is learned from its errors, and programs that it looks for in vain are stood in for. Nothing is judged here, and
-//! nothing is learned of this later, so that a run depends on its seed and not on which worker was first.
+//! Calls each tool until it works, before everything else. So the world fits the server (what its services are expected to
+//! answer is learned from its errors, and programs that it looks for in vain are stood in for), and every test that follows
+//! knows a call that each tool takes. Nothing is judged here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wallfacer_process::sink::{Hint, Type};
@@ -11,15 +12,17 @@ use super::lab::{attempt, refusal, teach};
 use crate::catalogue::{Catalogue, Tool};
 use crate::judge::{Blame, Context, blame, lacks_program};
 use crate::observe::Answer;
-use crate::plan::{Case, Mode, Options, Phase, Planner};
+use crate::plan::{Case, FirstCalls, Footholds, Mode, Options, Phase, Planner};
 use crate::run::{Fetched, Patience, Recording, Runner, Taken};
 use crate::wire::{ConnectError, Connector, Server};
-use crate::world::{expected_members, missed};
+use crate::world::{Expected, expected_members, missed};
 
-/// Valid calls of each tool, at most.
-const CALLS: usize = 8;
+/// Valid calls of each tool; one that takes none of them gets more.
+const CALLS: usize = 16;
 /// The longest argument: a call as it is meant needs no more.
 const MAX_BYTES: usize = 1_000;
+/// Calls of each tool after which a server that asked for no service and missed no program is taken to need none.
+const CALLS_UNTIL_SURE: usize = 2;
 /// Answers that are tried for one call.
 const MAX_ANSWERS: usize = 12;
 /// The answer that has what the server's own code expects: its errors were heeded in the one before.
@@ -43,6 +46,8 @@ pub struct Rehearsed {
     pub stand_ins: BTreeSet<String>,
     /// Servers that were started.
     pub lives: u64,
+    /// Calls that worked, and what they returned.
+    pub calls: Arc<FirstCalls>,
 }
 
 impl Rehearsed {
@@ -89,6 +94,8 @@ pub async fn rehearse(
             rehearsed: &mut rehearsed,
             lacking: BTreeSet::new(),
             expected: None,
+            needs_anything: false,
+            made: 0,
         };
         // A server that does not start a second time is told by those who need it.
         let _or_out_of_time = tokio::time::timeout(plan.time * 2, pass.go(&tools, plan.seed)).await;
@@ -130,7 +137,11 @@ struct Pass<'a> {
     rehearsed: &'a mut Rehearsed,
     /// Tools that say that a program is not there.
     lacking: BTreeSet<String>,
-    expected: Option<Vec<String>>,
+    expected: Option<Vec<Expected>>,
+    /// Whether any call asked for a service, or missed a program.
+    needs_anything: bool,
+    /// Cases that had their turn.
+    made: usize,
 }
 
 impl Pass<'_> {
@@ -140,9 +151,27 @@ impl Pass<'_> {
         self.until = Instant::now() + given;
         let plan = Options { seed, mode: Mode::Conform, iterations: CALLS, max_bytes: MAX_BYTES };
         let (mut planner, _) = Planner::new(tools, plan);
+        planner.recall(&self.rehearsed.calls);
+        let world = self.connector.world();
+        let footholds = Footholds::new(tools, world.scopes(), world.workspace().is_some());
+        footholds.into_iter().for_each(|footholds| planner.stand_on(footholds));
+        let gone = self.call_all(&mut planner, tools).await;
+        let calls = planner.first_calls();
+        // A later pass is about some tools only.
+        if calls.reached().count() >= self.rehearsed.calls.reached().count() {
+            self.rehearsed.calls = Arc::new(calls);
+        }
+        gone
+    }
+
+    async fn call_all(&mut self, planner: &mut Planner, tools: &[Tool]) -> Result<(), ConnectError> {
         let mut done: BTreeSet<String> = self.rehearsed.fetching.keys().cloned().collect();
         while let Some(round) = planner.next_round().filter(|round| round.phase == Phase::Examples) {
             for case in in_turn(round.cases) {
+                if self.made >= tools.len() * CALLS_UNTIL_SURE && !self.needs_anything {
+                    return Ok(());
+                }
+                self.made += 1;
                 let Some(name) = case.subject.tool().map(str::to_owned) else { continue };
                 let tool = tools.iter().find(|tool| tool.name == name);
                 if done.contains(&name) {
@@ -152,7 +181,7 @@ impl Pass<'_> {
                     return Ok(());
                 }
                 let Some((answer, recording)) = self.call(&case, tool).await? else { continue };
-                if teach(&mut planner, &case, &answer, &recording) || is_fatal(&recording) {
+                if teach(planner, &case, &answer, &recording) || is_fatal(&recording) {
                     self.lacking.remove(&name);
                     done.insert(name);
                 }
@@ -176,6 +205,8 @@ impl Pass<'_> {
                 return Ok(last);
             };
             let words = refusal(taken);
+            let asked = taken.fetched.as_ref().is_some_and(|fetched| !fetched.is_empty());
+            self.needs_anything |= asked || lacks_program(&words);
             let failed = seen.answer != Answer::Completed || is_error(&words);
             if failed {
                 self.stand_in(taken);
@@ -187,7 +218,7 @@ impl Pass<'_> {
                 Some(asked) if failed => {
                     let mut hints = hints(&words, tool, round);
                     if round == FROM_CODE {
-                        hints.extend(self.expected().iter().map(|name| Hint::Named(name.clone(), None)));
+                        hints.extend(self.named_by_code());
                     }
                     Some((asked.clone(), hints))
                 }
@@ -200,17 +231,25 @@ impl Pass<'_> {
             };
             let silent = attempt.recording.steps.iter().any(Taken::is_fatal);
             last = Some((seen.answer.clone(), attempt.recording));
-            let Some((Fetched { method, host, path }, hints)) = hints.filter(|_| !silent) else { break };
+            let Some((Fetched { method, host, path }, mut hints)) = hints else { break };
+            if silent {
+                // It may wait for a state that its service never tells: its code says which.
+                hints = self.named_by_code();
+            }
             let news = self.connector.world().shapes.learn(&method, &host, &path, &hints);
-            if !news || Instant::now() >= self.until {
+            if !news || silent || Instant::now() >= self.until {
                 break;
             }
         }
         Ok(last)
     }
 
+    fn named_by_code(&mut self) -> Vec<Hint> {
+        self.expected().iter().map(|(name, is)| Hint::Named(name.clone(), is.clone())).collect()
+    }
+
     /// What its own code expects of services. Read once, and only where its errors do not say enough.
-    fn expected(&mut self) -> &[String] {
+    fn expected(&mut self) -> &[Expected] {
         let command = || {
             let words = self.connector.target().reach.command();
             let words =

@@ -60,13 +60,14 @@ impl Session {
 
     /// Makes the world fit the server; to be done before there is a laboratory.
     pub fn rehearse(&mut self, wishes: Wishes, budget: Option<Duration>) -> Result<(), FuzzError> {
-        let Known { server, catalogue, first, .. } = &mut self.known;
+        let Known { server, catalogue, first, first_calls, .. } = &mut self.known;
         let Some(mut crew) = first.take() else { return Ok(()) };
         let tools = Selection::new(catalogue, server, wishes).tools;
         let keeps_server = server.startup >= DEAR_START;
         let plan = Plan { seed: self.seed, time: Rehearsed::time(budget), keeps_server };
         let rehearsal = rehearse(&mut self.connector, &mut crew.runner, server, catalogue, &tools, plan);
         self.rehearsed = crew.runtime.block_on(self.stop.unless(rehearsal))?;
+        *first_calls = std::mem::take(&mut self.rehearsed.calls);
         match self.rehearsed.stand_ins.is_empty() {
             true => *first = Some(crew),
             // What is at work already knows nothing of them.

@@ -55,6 +55,17 @@ pub struct Target {
     pub roots: Vec<PathBuf>,
     /// Values that came from environment variables, to be kept out of everything we write.
     pub from_environment: BTreeSet<String>,
+    /// What a file of the project says of the server, where one names it.
+    pub by_project: Option<ByProject>,
+}
+
+/// What nobody typed: a file of the project says so, and its author is not always its user.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ByProject {
+    /// Variables that it sets or passes on.
+    pub variables: BTreeSet<String>,
+    /// What it has filled in from our own environment.
+    pub filled: BTreeSet<String>,
 }
 
 /// How the server is got at.
@@ -95,6 +106,7 @@ impl Target {
             sandbox: Sandbox::default(),
             roots: Vec::new(),
             from_environment: BTreeSet::new(),
+            by_project: None,
         }
     }
 }

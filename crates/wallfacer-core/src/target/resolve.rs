@@ -3,8 +3,8 @@
 use super::flags::FlagError;
 use super::surroundings::joined;
 use super::{
-    Bounds, ClientError, ClientFiles, Command, Endpoint, FileConfig, Flags, Inherit, Reach, Sandbox,
-    Surroundings, Target, Timeouts,
+    Bounds, ByProject, ClientError, ClientFiles, Command, Endpoint, FileConfig, Flags, Inherit, Reach,
+    Sandbox, Surroundings, Target, Timeouts,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -61,6 +61,8 @@ pub fn resolve(
     around: &Surroundings<'_>,
 ) -> Result<Resolved, TargetError> {
     let Found { mut reach, file, from_environment, notes } = find(flags, config, around)?;
+    let is_of_project = file.as_ref().is_some_and(|file| around.project_uri(file).is_some());
+    let by_project = is_of_project.then(|| by_project(&reach, flags, &from_environment)).transpose()?;
     adjust(&mut reach, flags, around.directory)?;
     let protocol = flags.protocol()?.or(config.map(|config| config.protocol)).unwrap_or_default();
     let target = Target {
@@ -71,6 +73,7 @@ pub fn resolve(
         sandbox: sandbox(flags, config, around)?,
         roots: roots(flags, config, around.directory)?,
         from_environment,
+        by_project,
     };
     check_company(flags, &target)?;
     Ok(Resolved { target, file, notes })
@@ -108,6 +111,20 @@ fn find(flags: &Flags, config: Option<&FileConfig>, around: &Surroundings<'_>) -
     let (reach, file, from_environment) =
         typed.map(|reach| (reach, None, BTreeSet::new())).or_else(written).ok_or(TargetError::Nothing)?;
     Ok(Found { reach, file, from_environment, notes: vec![] })
+}
+
+/// What a file says of a server and nobody typed.
+fn by_project(reach: &Reach, flags: &Flags, filled: &BTreeSet<String>) -> Result<ByProject, TargetError> {
+    let typed = flags.variables()?;
+    let environment = reach.command().map(|command| command.environment.clone()).unwrap_or_default();
+    let inherited = match environment.inherit {
+        Inherit::All => Vec::new(),
+        Inherit::Only(names) => names,
+    };
+    let named = environment.set.into_keys().chain(environment.pass).chain(inherited);
+    let is_typed =
+        |name: &String| typed.iter().any(|(other, _)| other == name) || flags.env_pass.contains(name);
+    Ok(ByProject { variables: named.filter(|name| !is_typed(name)).collect(), filled: filled.clone() })
 }
 
 /// Puts on top what the flags say about the server without naming it.
@@ -185,8 +202,7 @@ fn sandbox(
     let mut written = config.map(|config| config.sandbox.clone()).unwrap_or_default();
     written.keep = written.keep.iter().map(|path| around.whole(path)).collect();
     let opened = written.beyond(&typed);
-    let file = config.map(|config| around.named(&config.path)).unwrap_or_default();
-    let file = if file.is_relative() && !file.starts_with("~") { Path::new(".").join(file) } else { file };
+    let file = config.map(|config| around.as_written(&config.path)).unwrap_or_default();
     let opened = (!opened.is_empty()).then(|| format!("{}, by {}", opened.join(", "), file.display()));
     Ok(Sandbox { opened, ..typed.over(written) })
 }

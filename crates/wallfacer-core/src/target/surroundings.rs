@@ -38,6 +38,12 @@ impl Surroundings<'_> {
         if climbs { whole.canonicalize().unwrap_or(whole) } else { whole }
     }
 
+    /// A file as a report names it: one of this directory begins with `./`.
+    pub fn as_written(&self, file: &Path) -> PathBuf {
+        let named = self.named(file);
+        if named.is_relative() && !named.starts_with("~") { Path::new(".").join(named) } else { named }
+    }
+
     /// The path as a person in the working directory would write it.
     pub(super) fn named(&self, path: &Path) -> PathBuf {
         let under_home = || Some(Path::new("~").join(path.strip_prefix(self.home?).ok()?));

@@ -164,7 +164,7 @@ impl Stdio {
     }
 
     /// Writes as much as the pipe takes.
-    fn write(&mut self, context: &mut Context<'_>) {
+    pub fn write(&mut self, context: &mut Context<'_>) {
         while !self.outbox.is_empty()
             && let Some(stdin) = &mut self.stdin
         {

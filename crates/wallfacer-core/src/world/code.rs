@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde_json::Value;
+use wallfacer_process::sink::Type;
 
 /// Names that are taken.
 const MAX_NAMES: usize = 48;
@@ -53,15 +55,41 @@ const OWN: [&str; 32] = [
     "values",
 ];
 
-/// Names of members that the code behind this command reads from answers, the most frequent first.
-pub fn expected_members(command: &[String]) -> Vec<String> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+/// How states are called in which something that was waited for is done.
+const DONE: [&str; 9] =
+    ["complete", "completed", "succeeded", "success", "done", "finished", "ready", "processed", "ok"];
+
+/// A member that is read from answers, with its type where the code shows it.
+pub type Expected = (String, Option<Type>);
+
+/// How often a member is read, and as what.
+#[derive(Debug, Default)]
+struct Read {
+    times: usize,
+    lists: usize,
+    objects: usize,
+}
+
+/// Members that the code behind this command reads from answers, the most frequent first.
+pub fn expected_members(command: &[String]) -> Vec<Expected> {
+    let mut counts: BTreeMap<String, Read> = BTreeMap::new();
+    let mut states: BTreeMap<String, Value> = BTreeMap::new();
     for text in command.iter().filter_map(|word| package_of(Path::new(word))).flat_map(|root| texts(&root)) {
         read_names(&text, &mut counts);
+        read_states(&text, &mut states);
     }
-    let mut names: Vec<(String, usize)> = counts.into_iter().collect();
-    names.sort_by(|(one, many), (other, more)| more.cmp(many).then_with(|| one.cmp(other)));
-    names.into_iter().take(MAX_NAMES).map(|(name, _)| name).collect()
+    let mut names: Vec<(String, Read)> = counts.into_iter().collect();
+    names.sort_by(|(one, many), (other, more)| more.times.cmp(&many.times).then_with(|| one.cmp(other)));
+    let names = names.into_iter().map(|(name, read)| {
+        let is = match (read.lists, read.objects) {
+            (0, 0) => None,
+            (lists, objects) if lists >= objects => Some(Type::List),
+            _ => Some(Type::Object),
+        };
+        (name, is)
+    });
+    let states = states.into_iter().map(|(name, value)| (name, Some(Type::Is(value))));
+    names.take(MAX_NAMES).chain(states).collect()
 }
 
 /// The directory with the code that a file of a command line belongs to.
@@ -125,38 +153,120 @@ fn texts(root: &Path) -> Vec<String> {
     texts
 }
 
-fn read_names(text: &str, counts: &mut BTreeMap<String, usize>) {
+fn read_names(text: &str, counts: &mut BTreeMap<String, Read>) {
     const ANSWER: &str = r"(?:response|resp|res|data|json|body|result|reply|payload)";
     static TAKEN_APART: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(&format!(r"(?:const|let|var)\s*\{{([^{{}}]{{1,300}})\}}\s*=\s*(?:await\s+|yield\s+)?[\w$.?()]{{0,60}}\b{ANSWER}\b"))
             .expect("a fixed pattern")
     });
     static MEMBER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(&format!(r"\b{ANSWER}(?:\.data|\.body)?\??\.([A-Za-z_$][\w$]{{1,40}})(?:[^\w$(]|$)"))
-            .expect("a fixed pattern")
+        Regex::new(&format!(
+            r"\b{ANSWER}(?:\.data|\.body)?\??\.([A-Za-z_$][\w$]{{1,40}})(?:\??\.([A-Za-z_$][\w$]*)(?:\??\.([A-Za-z_$][\w$]*))?|[^\w$(]|$)"
+        ))
+        .expect("a fixed pattern")
     });
     static KEY: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(&format!(r#"\b{ANSWER}(?:\.json\(\))?(?:\[|\.get\()\s*["']([A-Za-z_]\w{{1,40}})["']"#))
+        Regex::new(&format!(r#"\b{ANSWER}(?:\.json\(\))?(?:\[|\.get\()\s*["']([A-Za-z_]\w{{1,40}})["']\s*(,\s*\[|,\s*\{{|\]\s*\[\s*["']|\]\s*\[\s*\d)?"#))
             .expect("a fixed pattern")
     });
-    let apart = TAKEN_APART.captures_iter(text).flat_map(|found| {
-        let names = found.get(1).map(|names| names.as_str()).unwrap_or_default();
-        names
-            .split(',')
-            .map(|name| name.split([':', '=']).next().unwrap_or_default().trim())
-            .collect::<Vec<_>>()
+    for found in TAKEN_APART.captures_iter(text) {
+        for name in found[1].split(',') {
+            count(name.split([':', '=']).next().unwrap_or_default().trim(), None, counts);
+        }
+    }
+    // Lists and objects are read from whatever holds a part of an answer.
+    static LIST: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[\w$)\]]\??\.([A-Za-z_$][\w$]{1,40})\??\.(?:map|forEach|flatMap|filter|reduce|some|every)\(|[\w$)\]]\??\.([A-Za-z_$][\w$]{1,40})(?:\?\.)?\[0\]")
+            .expect("a fixed pattern")
     });
-    let named = MEMBER.captures_iter(text).chain(KEY.captures_iter(text));
-    let named = named.filter_map(|found| Some(found.get(1)?.as_str()));
-    let is_name = |name: &&str| {
-        let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        // A member that tells of a failure would be taken for one.
-        let tells =
-            ["error", "fail", "fault", "exception"].iter().any(|word| name.to_lowercase().contains(word));
-        letters && !tells && name.len() > 1 && name.len() <= 40 && !OWN.contains(name)
-    };
-    for name in apart.chain(named).filter(is_name) {
-        *counts.entry(name.to_owned()).or_default() += 1;
+    static DEFAULT: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"\.get\(\s*["']([A-Za-z_]\w{1,40})["']\s*,\s*([\[{])"#).expect("a fixed pattern")
+    });
+    for found in MEMBER.captures_iter(text) {
+        let mut names =
+            [found.get(1), found.get(2), found.get(3)].into_iter().flatten().map(|name| name.as_str());
+        let mut name = names.next();
+        while let Some(this) = name {
+            let next = names.next();
+            count(this, next.and_then(holds), counts);
+            // What a list or a text has of its own is no member of an answer.
+            name = next.filter(|next| holds(next) == Some(Type::Object));
+        }
+    }
+    for found in LIST.captures_iter(text) {
+        let name = found.get(1).or_else(|| found.get(2)).map_or("", |name| name.as_str());
+        count(name, Some(Type::List), counts);
+    }
+    for found in DEFAULT.captures_iter(text) {
+        count(&found[1], Some(if &found[2] == "[" { Type::List } else { Type::Object }), counts);
+    }
+    for found in KEY.captures_iter(text) {
+        let is = found.get(2).and_then(|of| of.as_str().chars().last()).map(|last| match last {
+            '{' | '"' | '\'' => Type::Object,
+            _ => Type::List,
+        });
+        count(&found[1], is, counts);
+    }
+}
+
+/// What a value is of which this is asked.
+fn holds(member: &str) -> Option<Type> {
+    match member {
+        "map" | "forEach" | "filter" | "reduce" | "some" | "every" | "flatMap" | "find" | "sort" => {
+            Some(Type::List)
+        }
+        // A text has these too.
+        member if member.starts_with("to") || MEMBERS_OF_ALL.contains(&member) => None,
+        _ => Some(Type::Object),
+    }
+}
+
+/// What texts have as well as lists, and so tells neither.
+const MEMBERS_OF_ALL: [&str; 14] = [
+    "concat",
+    "endsWith",
+    "includes",
+    "indexOf",
+    "length",
+    "match",
+    "padEnd",
+    "padStart",
+    "replace",
+    "slice",
+    "split",
+    "startsWith",
+    "substring",
+    "trim",
+];
+
+fn count(name: &str, is: Option<Type>, counts: &mut BTreeMap<String, Read>) {
+    let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    // A member that tells of a failure would be taken for one.
+    let tells = ["error", "fail", "fault", "exception"].iter().any(|word| name.to_lowercase().contains(word));
+    if !letters || tells || name.len() < 2 || name.len() > 40 || OWN.contains(&name) {
+        return;
+    }
+    let read = counts.entry(name.to_owned()).or_default();
+    read.times += 1;
+    match is {
+        Some(Type::List) => read.lists += 1,
+        Some(_) => read.objects += 1,
+        None => {}
+    }
+}
+
+/// What a state must be for a program to stop waiting: what its code compares it with.
+fn read_states(text: &str, states: &mut BTreeMap<String, Value>) {
+    static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"\b(status|state)(?:["']\]|["'][^\n()]{0,20}\))?\s*(?:===?|!==?)\s*["'`](\w{2,20})["'`]"#,
+        )
+        .expect("a fixed pattern")
+    });
+    for found in COMPARED.captures_iter(text) {
+        if DONE.contains(&found[2].to_lowercase().as_str()) {
+            states.entry(found[1].to_owned()).or_insert_with(|| Value::from(&found[2]));
+        }
     }
 }
 
@@ -177,10 +287,20 @@ mod tests {
         write("node_modules/other/a.js", "const { foreign } = response.data;");
         write(
             "build/shop.js",
-            "const { fine, errorText, shelfObj: shelf } = response.data;\nreturn data.lampList.map(f);",
+            "const { fine, errorText, shelfObj: shelf } = response.data;\nreturn data.lampList.map(f);\n\
+             const safe = response.extra.is_safe;\nconst from = way.steps[0].from;\nwhile (job.status !== 'finished') await nap();",
         );
         let start = write("build/index.js", "run();");
-        assert_eq!(expected_members(&["node".into(), start]), ["fine", "lampList", "shelfObj"]);
+        let expected = [
+            ("lampList".to_owned(), Some(Type::List)),
+            ("extra".to_owned(), Some(Type::Object)),
+            ("fine".to_owned(), None),
+            ("is_safe".to_owned(), None),
+            ("shelfObj".to_owned(), None),
+            ("steps".to_owned(), Some(Type::List)),
+            ("status".to_owned(), Some(Type::Is("finished".into()))),
+        ];
+        assert_eq!(expected_members(&["node".into(), start]), expected);
     }
 
     #[test]
@@ -196,7 +316,8 @@ mod tests {
         .unwrap();
         let script = place.path().join("bin/shop");
         fs::write(&script, "#!/usr/bin/python\nfrom shop.main import main\nmain()\n").unwrap();
-        assert_eq!(expected_members(&[script.to_str().unwrap().to_owned()]), ["label", "lamps"]);
+        let expected = [("label".to_owned(), None), ("lamps".to_owned(), None)];
+        assert_eq!(expected_members(&[script.to_str().unwrap().to_owned()]), expected);
         assert!(expected_members(&["shop".into(), "/nowhere/x.js".into()]).is_empty());
     }
 }

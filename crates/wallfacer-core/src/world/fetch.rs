@@ -11,11 +11,12 @@ use wallfacer_process::jail::{Jail, Limits, Network, Plant};
 use wallfacer_process::{Confinement, Process, Rung, Spec, StartError, Status};
 
 use super::launcher::{Launcher, Step};
-use super::recipe::World;
-use super::settings;
+use super::recipe::{World, inherited_secrets};
+use super::settings::{self, holds_one};
 use super::store::{Store, state_of};
 use super::uv::PLACES;
-use crate::target::Confine;
+use crate::repository::Repository;
+use crate::target::{ByProject, Command, Confine, Inherit, secret_values};
 
 /// How long a launcher may take to download what it needs.
 const FETCH_PATIENCE: Duration = Duration::from_secs(180);
@@ -25,6 +26,10 @@ const MAX_WORDS: usize = 160;
 const MAX_FETCHED_FILE: u64 = 8 << 30;
 /// Where names are looked up is often a link to a place that is hidden.
 const RESOLVER: &str = "/etc/resolv.conf";
+
+/// Said where a file of the project would have what is ours told to whoever packages come from.
+const NOT_WITH_OUR_OWN: &str = "nothing was fetched beforehand: where it says what to fetch, a file of the project names a \
+     place outside of it or a variable of your environment; type the command, if you mean that";
 
 /// What is known of fetching for a target.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +44,42 @@ pub(super) struct Fetching {
     settings: BTreeMap<PathBuf, Plant>,
     /// Where uv keeps the Pythons that it has installed; none where there are none yet.
     pythons: Option<PathBuf>,
+    /// What holds where a file of the project names the command.
+    pub(super) by_project: Option<ForFetching>,
+}
+
+/// What a command that a file of the project names is fetched with. The file may name whatever our environment and our disk
+/// hold, and a fetch can send it anywhere: so what is ours is not there, unless somebody typed it.
+#[derive(Debug, Clone)]
+pub(super) struct ForFetching {
+    env: BTreeMap<OsString, OsString>,
+    filled: BTreeSet<String>,
+}
+
+impl ForFetching {
+    pub(super) fn of(command: &Command, by: &ByProject, ambient: &BTreeMap<OsString, OsString>) -> Self {
+        let mut environment = command.environment.clone();
+        let is_typed = |name: &String| !by.variables.contains(name);
+        environment
+            .set
+            .retain(|name, value| is_typed(name) || settings::is_of_packages(name, value, &by.filled));
+        environment.pass.retain(is_typed);
+        if let Inherit::Only(names) = &mut environment.inherit {
+            let is_secret = |name: &String| {
+                let value = ambient.get(OsStr::new(name)).map(|value| value.to_string_lossy());
+                value.is_some_and(|value| !secret_values(name, &value).is_empty())
+            };
+            names.retain(|name| is_typed(name) || !is_secret(name));
+        }
+        let mut env = environment.resolve(ambient.clone());
+        let command = Command { environment, ..command.clone() };
+        for name in inherited_secrets(&command, ambient).into_keys() {
+            if !env.get(OsStr::new(&name)).is_some_and(|value| settings::leads_to_packages(&name, value)) {
+                env.remove(OsStr::new(&name));
+            }
+        }
+        Self { env, filled: by.filled.clone() }
+    }
 }
 
 impl Fetching {
@@ -96,11 +137,19 @@ impl World {
         if steps.is_empty() {
             return Ok(());
         }
+        let of_project = self.fetching.by_project.clone();
+        let spec = &match &of_project {
+            Some(by) => Spec { env: by.env.clone(), ..spec.clone() },
+            None => spec.clone(),
+        };
         let store = self.store(spec, &steps);
         self.fetching.settings = settings::of_the_user(&self.home, &spec.env);
         self.fetching.pythons = pythons(&self.home, &spec.env);
         let state = self.state(&steps);
-        if !store.is_fresh(&state, self.launcher.keeps()) {
+        let leaves = |by: &ForFetching| steps.iter().any(|step| self.leaves_the_project(step, &by.filled));
+        if of_project.as_ref().is_some_and(leaves) {
+            self.remarks.push(NOT_WITH_OUR_OWN.to_owned());
+        } else if !store.is_fresh(&state, self.launcher.keeps()) {
             match self.fill(spec, &steps, &store).await {
                 Ok(()) => {
                     if let Err(error) = store.mark(&state) {
@@ -119,12 +168,21 @@ impl World {
         Ok(())
     }
 
-    /// One for each command. Where it depends on the place of start, this is part of it.
+    /// One for each command, and for each place that its packages come from: what a project of others had fetched from
+    /// elsewhere is for that project alone. Where it depends on the place of start, this is part of it.
     fn store(&self, spec: &Spec, steps: &[Step]) -> Store {
         let depends = steps.iter().any(|step| step.needs_project || !named(step).is_empty());
         let mut command: Vec<&OsStr> = vec![&spec.program];
         command.extend(steps.iter().flat_map(|step| step.args.iter().map(OsStr::new)));
         command.extend(depends.then_some(self.fetching.cwd.as_os_str()));
+        let settings: Vec<OsString> =
+            steps.iter().flat_map(|step| settings::of_registries(&step.place, &self.home)).collect();
+        command.extend(settings.iter().map(OsString::as_os_str));
+        for (name, value) in &spec.env {
+            if settings::leads_to_packages(&name.to_string_lossy(), value) {
+                command.extend([name.as_os_str(), value.as_os_str()]);
+            }
+        }
         Store::new(&self.fetching.caches, &command)
     }
 
@@ -205,7 +263,7 @@ impl World {
             plants.insert(step.place.clone(), Plant::Directory);
             plants.extend(settings::of_projects(&step.place, &self.home));
         }
-        let readable = named(step).into_iter().chain([store.path.clone(), RESOLVER.into()]);
+        let readable = self.named(step).into_iter().chain([store.path.clone(), RESOLVER.into()]);
         let readable = readable.chain(self.fetching.pythons.clone());
         spec.jail = Some(Jail {
             readable: readable.collect(),
@@ -220,6 +278,25 @@ impl World {
             ..Jail::new(&self.home, self.seed)
         });
         spec
+    }
+
+    /// Whether a step would work outside of the project, or tells what was filled in from our own environment. A directory
+    /// is no secret.
+    fn leaves_the_project(&self, step: &Step, filled: &BTreeSet<String>) -> bool {
+        let filled = filled.iter().filter(|value| !Path::new(value).is_dir()).cloned().collect();
+        !Repository::around(&self.fetching.cwd).holds(&step.place)
+            || step.args.iter().any(|word| holds_one(word, &filled))
+    }
+
+    /// What the arguments of a step name and it may see. A link in a project that leads out of it does not say what it leads
+    /// to; and a file of the project may name what lies in the project.
+    fn named(&self, step: &Step) -> BTreeSet<PathBuf> {
+        let project = Repository::around(&self.fetching.cwd);
+        let may_be_seen = |path: &PathBuf| {
+            project.check_directory(path).is_ok()
+                && (self.fetching.by_project.is_none() || project.holds(path))
+        };
+        named(step).into_iter().filter(may_be_seen).collect()
     }
 
     fn must_be_confined(&self) -> bool {

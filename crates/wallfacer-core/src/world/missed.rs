@@ -14,6 +14,8 @@ const MAX_HINTS: usize = 64;
 const MAX_BRACKETS: usize = 8;
 /// How deep unions stand in each other.
 const MAX_UNIONS: usize = 4;
+/// How deep a tree of faults is followed.
+const MAX_BRANCHES: usize = 8;
 
 /// Names that programs give to a whole answer.
 const WHOLE: [&str; 12] =
@@ -25,6 +27,7 @@ pub fn missed(text: &str) -> Vec<Hint> {
     let mut hints = Vec::new();
     forms(&text, &mut hints);
     issues(&text, &mut hints);
+    trees(&text, &mut hints);
     validators(&text, &mut hints);
     scripts(&text, &mut hints);
     typed(&text, &mut hints);
@@ -94,6 +97,49 @@ fn one_issue(issue: &Value, before: &[Part], depth: usize, hints: &mut Vec<Hint>
     hints.extend(is.map(|is| Hint::At(path, is)));
 }
 
+/// The same faults as validators put them together by field, flat or as a tree.
+fn trees(text: &str, hints: &mut Vec<Hint>) {
+    for (start, _) in text.match_indices('{').take(MAX_BRACKETS) {
+        let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+        let Some(Ok(found)) = values.next() else { continue };
+        if let Some(fields) = found.get("fieldErrors").and_then(Value::as_object) {
+            for (name, faults) in fields {
+                hints.extend(wanted_by(faults).map(|is| Hint::Named(name.clone(), Some(is))));
+            }
+            return;
+        }
+        if found.get("errors").is_some_and(Value::is_array) {
+            branch(&found, &[], hints);
+            return;
+        }
+    }
+}
+
+fn branch(tree: &Value, path: &[Part], hints: &mut Vec<Hint>) {
+    let is = tree.get("errors").and_then(wanted_by).filter(|_| path.len() < MAX_BRANCHES);
+    hints.extend(is.map(|is| Hint::At(path.to_vec(), is)));
+    let members = tree.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let members = members.map(|(name, inner)| (Part::Member(name.clone()), inner));
+    let elements = tree.get("items").and_then(Value::as_array).into_iter().flatten();
+    let elements = elements.map(|inner| (Part::Each, inner));
+    for (part, inner) in members.chain(elements).filter(|_| path.len() < MAX_BRANCHES) {
+        let path: Vec<Part> = path.iter().cloned().chain([part]).collect();
+        branch(inner, &path, hints);
+    }
+}
+
+/// What the first of some sentences would have taken: `expected boolean, received undefined`, `expected "a"|"b"`.
+fn wanted_by(faults: &Value) -> Option<Type> {
+    static EXPECTED: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r#"(?i)expected (?:one of )?(?:"([^"\n]{1,200})"|(\w+))|^(required)$"#));
+    let said = faults.as_array()?.iter().filter_map(Value::as_str);
+    said.filter_map(|said| EXPECTED.captures(said)).find_map(|found| match (found.get(1), found.get(2)) {
+        (Some(literal), _) => Some(Type::Is(Value::from(literal.as_str()))),
+        (_, Some(name)) => by_name(name.as_str()),
+        _ => Some(Type::Text),
+    })
+}
+
 /// What validators write as text: `items.0.name`, then what is wrong with it.
 fn validators(text: &str, hints: &mut Vec<Hint>) {
     static PYDANTIC: LazyLock<Regex> =
@@ -106,6 +152,11 @@ fn validators(text: &str, hints: &mut Vec<Hint>) {
     });
     static ON_NEXT_LINE: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"(?i)expected (\w+), received \w+\s*\n\s*→ at ([\w.\[\]$]+)"));
+    static CHOICE: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r#"(?i)expected (?:one of )?"([^"\n]{1,200})"(?:\|[^\n]{0,500}?)?\s{1,9}(?:→ )?at ([\w.\[\]$]+)"#,
+        )
+    });
     for found in PYDANTIC.captures_iter(text) {
         let path = parts(&found[1]);
         let is = match &found[3] {
@@ -120,6 +171,9 @@ fn validators(text: &str, hints: &mut Vec<Hint>) {
             (None, Some(Part::Member(name))) => hints.push(Hint::Named(name.clone(), None)),
             (None, _) => {}
         }
+    }
+    for found in CHOICE.captures_iter(text) {
+        hints.push(Hint::At(parts(&found[2]), Type::Is(Value::from(&found[1]))));
     }
     for found in PLACED.captures_iter(text).chain(ON_NEXT_LINE.captures_iter(text)) {
         let path = parts(&found[2]);
@@ -287,6 +341,16 @@ mod tests {
     }
 
     #[test]
+    fn faults_by_field_are_read_flat_and_as_a_tree() {
+        let flat = r#"{"formErrors":[],"fieldErrors":{"is_safe":["Invalid input: expected boolean, received undefined"]}}"#;
+        assert_eq!(missed(flat), [Hint::Named("is_safe".into(), Some(Type::Flag))]);
+        let tree = r#"{"errors":[],"properties":{"rows":{"errors":[],"items":[{"errors":[],"properties":
+            {"kind":{"errors":["Invalid option: expected one of \"bug\"|\"task\""]}}}]}}}"#;
+        let place = vec![member("rows"), Part::Each, member("kind")];
+        assert_eq!(missed(tree), [Hint::At(place, Type::Is("bug".into()))]);
+    }
+
+    #[test]
     fn texts_of_validators_do_too() {
         let text = "2 validation errors for Answer\nitems.0.owner\n  Input should be a valid string [type=string_type, x]\n\
                     choices\n  Field required [type=missing, input_value={}]";
@@ -299,6 +363,8 @@ mod tests {
         );
         let text = "Validation error: Expected array, received object at \"rows\"";
         assert_eq!(missed(text), [Hint::At(vec![member("rows")], Type::List)]);
+        let text = "Invalid input: expected \"places\"\n  → at type";
+        assert_eq!(missed(text), [Hint::At(vec![member("type")], Type::Is("places".into()))]);
     }
 
     #[test]

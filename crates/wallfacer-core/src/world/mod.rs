@@ -15,6 +15,7 @@
 //! | `start`, `inside` | a world and a program → a process in it |
 //! | `access` | what it can get at of the user's own |
 //! | `standing` | how far it is confined and watched |
+//! | `carried` | what a server left on its disk → what the next one finds there |
 //! | `vigil` | the call in flight → what was seen of it |
 //! | `sought` | what was seen of a start → what the server looked for in vain |
 //! | `stand_in` | a program that is missing → one that answers in its place |
@@ -24,6 +25,7 @@
 //! | `way` | an address of the server → a connection |
 
 mod access;
+mod carried;
 mod code;
 mod entrusted;
 mod exposed;
@@ -48,7 +50,8 @@ mod way;
 mod workspace;
 
 pub use access::Access;
-pub use code::expected_members;
+pub use carried::{Carried, files_holding};
+pub use code::{Expected, expected_members};
 pub use entrusted::Entrusted;
 pub use missed::missed;
 pub use recipe::World;

@@ -5,14 +5,16 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use wallfacer_process::jail::{Canary, Jail, Network, Plant, home_of_the_user, offers, project_canaries};
+use wallfacer_process::jail::{
+    Canary, Jail, Limits, Network, Plant, home_of_the_user, offers, project_canaries,
+};
 use wallfacer_process::sink::{Authority, Fault, Mode, Shapes};
 use wallfacer_process::{Rung, Spec};
 
 use super::access::Access;
 use super::entrusted::{Entrusted, hosts};
 use super::exposed::{exposed, named};
-use super::fetch::Fetching;
+use super::fetch::{Fetching, ForFetching};
 use super::launcher::Launcher;
 use super::scope::{DeclaredBy, named_by_variables, places, scopes};
 use super::standing::Standing;
@@ -46,6 +48,8 @@ pub struct World {
     pub watch: bool,
     /// While it is watched: whether what it looks for in vain is seen too. For one short life, because it costs much.
     pub lookups: bool,
+    /// What all that is written may take; none for what is usual.
+    pub disk: Option<u64>,
     /// The best rung that is tried.
     pub best: Rung,
     pub(super) home: PathBuf,
@@ -83,6 +87,7 @@ impl World {
             listeners: Vec::new(),
             watch: target.sandbox.required.observe,
             lookups: false,
+            disk: None,
             best: Rung::Overlay,
             home: home(target, ambient),
             sandbox: target.sandbox.clone(),
@@ -104,6 +109,8 @@ impl World {
                 world.read(command, &target.roots, ambient);
                 world.keep(command, ambient);
                 world.secrets = inherited_secrets(command, ambient);
+                world.fetching.by_project =
+                    target.by_project.as_ref().map(|by| ForFetching::of(command, by, ambient));
                 world.hosts = hosts(&command.environment.resolve(ambient.clone()));
             }
             None => world.leave("what runs already can be neither confined nor watched".to_owned()),
@@ -308,6 +315,10 @@ impl World {
                 Net::Host => Network::Host,
             },
             best: self.best,
+            limits: match self.disk {
+                Some(disk_bytes) => Limits { disk_bytes, ..Limits::default() },
+                None => Limits::default(),
+            },
             ..self.jail()
         });
         self.fetching.supply(&self.launcher, &mut spec);
@@ -329,7 +340,10 @@ fn home(target: &Target, ambient: &BTreeMap<OsString, OsString>) -> PathBuf {
 }
 
 /// Variables that nobody named and that hold something to keep.
-fn inherited_secrets(command: &Command, ambient: &BTreeMap<OsString, OsString>) -> BTreeMap<String, String> {
+pub(super) fn inherited_secrets(
+    command: &Command,
+    ambient: &BTreeMap<OsString, OsString>,
+) -> BTreeMap<String, String> {
     let texts = ambient.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
     texts
         .filter(|(name, _)| command.environment.is_merely_inherited(name))

@@ -1,7 +1,7 @@
 //! Reads the settings of package managers, without what is nobody else's business: passwords and tokens, and the
 //! programs that a project would have run.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use wallfacer_process::jail::Plant;
 
+use crate::repository::Repository;
 use crate::target::is_secret_name;
 
 /// Files by which a directory, or one above it, tells package managers what to do.
@@ -24,6 +25,8 @@ const OF_PROJECTS: [&str; 8] = [
 ];
 /// Those of them that say which Python is to be used.
 const INTERPRETERS: [&str; 2] = [".python-version", ".python-versions"];
+/// Those of them that say where packages come from, whatever is asked for.
+const REGISTRIES: [&str; 2] = [".npmrc", "uv.toml"];
 /// Settings that name a program to be run.
 const PROGRAMS: [&str; 9] =
     ["script-shell", "shell", "git", "node-options", "node-gyp", "python", "editor", "viewer", "init-module"];
@@ -38,6 +41,9 @@ const MAX_DEPTH: usize = 3;
 /// Directories that hold what was installed or made.
 const WITHOUT_PARTS: [&str; 4] = ["node_modules", "__pycache__", "target", "venv"];
 
+/// What is shorter is a number, a version or a switch.
+const SHORTEST_SECRET: usize = 6;
+
 /// How variables that tell package managers something begin.
 const OF_REGISTRIES: [&str; 4] = ["npm_config_", "pip_", "uv_", "pipx_"];
 
@@ -47,7 +53,14 @@ pub(super) fn of_projects(directory: &Path, home: &Path) -> BTreeMap<PathBuf, Pl
     let directories =
         directory.ancestors().take(MAX_PARENTS).filter(|place| *place != home && *place != Path::new("/"));
     let files = directories.flat_map(|place| OF_PROJECTS.iter().map(|name| place.join(name)));
-    files.filter_map(|file| Some((file.clone(), plant(shown(&file)?)))).collect()
+    files.filter(|file| is_own(file)).filter_map(|file| Some((file.clone(), plant(shown(&file)?)))).collect()
+}
+
+/// Whether a file is what it seems to be: a link out of the project may lead to a key, and what is shown here can be sent
+/// away.
+fn is_own(file: &Path) -> bool {
+    let is_link = file.symlink_metadata().is_ok_and(|data| data.is_symlink());
+    !is_link || file.parent().is_some_and(|directory| Repository::around(directory).holds(file))
 }
 
 /// The same of those files alone that may name an interpreter, for a project that is seen as a whole.
@@ -55,6 +68,18 @@ pub(super) fn of_interpreters(directory: &Path, home: &Path) -> BTreeMap<PathBuf
     let names_one =
         |file: &Path| file.file_name().is_some_and(|name| INTERPRETERS.iter().any(|own| name == *own));
     of_projects(directory, home).into_iter().filter(|(file, _)| names_one(file)).collect()
+}
+
+/// What the settings of a directory and those above it say about where packages come from.
+pub(super) fn of_registries(directory: &Path, home: &Path) -> Vec<OsString> {
+    let names_them =
+        |file: &Path| file.file_name().is_some_and(|name| REGISTRIES.iter().any(|own| name == *own));
+    let files = of_projects(directory, home).into_iter().filter(|(file, _)| names_them(file));
+    let texts = files.filter_map(|(_, plant)| match plant {
+        Plant::File { content, .. } => Some(String::from_utf8_lossy(&content).into_owned().into()),
+        Plant::Directory | Plant::Symlink(_) => None,
+    });
+    texts.collect()
 }
 
 /// The files by which the parts of a project say what they need, however they are nested.
@@ -92,7 +117,8 @@ pub(super) fn of_the_user(home: &Path, variables: &BTreeMap<OsString, OsString>)
 /// The settings of the user for npm, as they may be shown.
 pub(super) fn of_npm(home: &Path, variables: &BTreeMap<OsString, OsString>) -> String {
     let named = variables.iter().find(|(name, _)| name.eq_ignore_ascii_case("npm_config_userconfig"));
-    let file = named.map_or_else(|| home.join(".npmrc"), |(_, file)| PathBuf::from(file));
+    let named = named.map(|(_, file)| PathBuf::from(file)).filter(|file| file.is_absolute());
+    let file = named.unwrap_or_else(|| home.join(".npmrc"));
     shown(&file).unwrap_or_default()
 }
 
@@ -103,12 +129,28 @@ pub(super) fn leads_to_packages(name: &str, value: &OsStr) -> bool {
     is_address && (name.ends_with("_proxy") || OF_REGISTRIES.iter().any(|prefix| name.starts_with(prefix)))
 }
 
+/// Whether a variable that a file of the project sets is of use to a package manager, and shows it nothing but itself: no
+/// place of this machine, and nothing of our own environment.
+pub(super) fn is_of_packages(name: &str, value: &str, filled: &BTreeSet<String>) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_known = name.ends_with("_proxy") || OF_REGISTRIES.iter().any(|prefix| name.starts_with(prefix));
+    let is_address = value.contains("://") && !value.contains("file:");
+    is_known && (is_address || !value.contains('/')) && !holds_one(value, filled)
+}
+
+/// Whether a text has something in it that was filled in from our own environment, and may be a secret by its length.
+pub(super) fn holds_one(text: &str, filled: &BTreeSet<String>) -> bool {
+    filled.iter().any(|value| value.len() >= SHORTEST_SECRET && text.contains(value.as_str()))
+}
+
 fn plant(text: String) -> Plant {
     Plant::File { content: text.into_bytes(), executable: false }
 }
 
 fn shown(file: &Path) -> Option<String> {
     let mut content = Vec::new();
+    // To open a pipe is to wait for somebody who writes to it.
+    file.metadata().ok().filter(fs::Metadata::is_file)?;
     fs::File::open(file).ok()?.take(MAX_LENGTH).read_to_end(&mut content).ok()?;
     let text = String::from_utf8(content).ok()?;
     Some(match file.file_name().and_then(OsStr::to_str).unwrap_or_default() {
@@ -194,6 +236,38 @@ mod tests {
         let leads = |name: &str, value: &str| leads_to_packages(name, OsStr::new(value));
         assert!(leads("HTTPS_PROXY", "http://a:b@c") && leads("UV_INDEX_URL", "https://a:b@c/"));
         assert!(!leads("DATABASE_URL", "postgres://a:b@c/d") && !leads("npm_config__authtoken", "npm_abc"));
+    }
+
+    #[test]
+    fn what_a_project_sets_for_package_managers_names_no_place_and_no_secret() {
+        let filled = BTreeSet::from(["wJalrXUtnFEMI".to_owned(), "/home/ada".to_owned(), "3.12".to_owned()]);
+        for (name, value, is) in [
+            ("UV_INDEX_URL", "https://own.example.org/simple", true),
+            ("npm_config_registry", "https://npm.example.org/", true),
+            ("PIP_NO_INDEX", "1", true),
+            ("UV_PYTHON", "3.12", true),
+            ("HTTPS_PROXY", "http://proxy.example.org:3128", true),
+            ("UV_INDEX_URL", "https://evil.example.org/wJalrXUtnFEMI", false),
+            ("UV_CONFIG_FILE", "/home/ada/.ssh/id_rsa", false),
+            ("PIP_FIND_LINKS", "file:///home/ada/.ssh", false),
+            ("PYTHONPATH", "/root/.ssh", false),
+            ("NOTE", "harmless", false),
+        ] {
+            assert_eq!(is_of_packages(name, value, &filled), is, "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn a_setting_that_is_a_link_out_of_the_project_is_not_read() {
+        let place = tempfile::tempdir().unwrap();
+        let project = place.path().join("project");
+        fs::create_dir_all(project.join(".git")).unwrap();
+        fs::write(place.path().join("key"), "a key").unwrap();
+        fs::write(project.join("shared"), "registry=x\n").unwrap();
+        std::os::unix::fs::symlink("../key", project.join("uv.lock")).unwrap();
+        std::os::unix::fs::symlink("shared", project.join(".npmrc")).unwrap();
+        let found = of_projects(&project, Path::new("/nowhere"));
+        assert_eq!(found.into_keys().collect::<Vec<_>>(), [project.join(".npmrc")]);
     }
 
     #[test]

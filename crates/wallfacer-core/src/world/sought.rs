@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use wallfacer_process::Spec;
 use wallfacer_process::sink::Kind as FlowKind;
-use wallfacer_process::trace::{Address, Event, Kind, Outcome, Transport};
+use wallfacer_process::trace::{Address, Event, Kind, Outcome, Program, Transport};
 
 use super::recipe::World;
 use super::stand_in::{can_be_stood_in_for, stand_ins};
@@ -227,15 +227,18 @@ fn path_of(spec: &Spec) -> OsString {
     spec.env.get(OsStr::new("PATH")).cloned().unwrap_or_default()
 }
 
-/// Names that were looked for in every directory of `PATH`, and are in none; with the last place of each.
+/// Names that were looked for in every directory of `PATH`, and are in none, with the last place of each; and what was called by
+/// its whole path where programs lie.
 fn programs<'e>(path: &OsStr, events: impl Iterator<Item = &'e Event>) -> BTreeMap<String, PathBuf> {
     let directories: Vec<PathBuf> = std::env::split_paths(path).filter(|place| place.is_dir()).collect();
     let Some(last) = directories.last().cloned() else { return BTreeMap::new() };
     let mut missed: BTreeMap<OsString, BTreeSet<PathBuf>> = BTreeMap::new();
+    let mut called = BTreeMap::new();
     for event in events.filter(|event| event.outcome.was_missing()) {
-        let (Kind::Look { location } | Kind::Execute(wallfacer_process::trace::Program { location, .. })) =
-            &event.kind
-        else {
+        if let Kind::Execute(program) = &event.kind {
+            called.extend(called_by_path(program));
+        }
+        let (Kind::Look { location } | Kind::Execute(Program { location, .. })) = &event.kind else {
             continue;
         };
         let place = location.path();
@@ -247,7 +250,18 @@ fn programs<'e>(path: &OsStr, events: impl Iterator<Item = &'e Event>) -> BTreeM
     }
     let everywhere =
         missed.into_iter().filter(|(_, places)| directories.iter().all(|known| places.contains(known)));
-    everywhere.map(|(name, _)| (name.to_string_lossy().into_owned(), last.join(&name))).collect()
+    called.extend(everywhere.map(|(name, _)| (name.to_string_lossy().into_owned(), last.join(&name))));
+    called
+}
+
+/// The name and the place of a program that was called by its whole path, in a directory for programs.
+fn called_by_path(program: &Program) -> Option<(String, PathBuf)> {
+    let place = program.location.path();
+    let directory = place.parent()?;
+    let is_for_programs = directory.file_name().is_some_and(|name| name == "bin" || name == "sbin");
+    let by_path = program.arguments.first().is_some_and(|word| Path::new(word) == place);
+    let name = place.file_name()?.to_string_lossy().into_owned();
+    (is_for_programs && by_path && directory.is_dir()).then_some((name, place))
 }
 
 /// What lies in the home first, then in the order of the kinds; what came last before what came earlier.

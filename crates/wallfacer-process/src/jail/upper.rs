@@ -210,7 +210,7 @@ fn open_beneath(directory: &OwnedFd, inside: &Path) -> io::Result<File> {
     if metadata.is_file() || metadata.is_dir() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
-fn open_directory(at: RawFd, name: &OsStr) -> io::Result<OwnedFd> {
+pub(super) fn open_directory(at: RawFd, name: &OsStr) -> io::Result<OwnedFd> {
     open_at(at, name, libc::O_RDONLY | libc::O_DIRECTORY)
 }
 
@@ -218,11 +218,15 @@ fn open_path(at: RawFd, name: &CStr) -> io::Result<OwnedFd> {
     open_at(at, OsStr::from_bytes(name.to_bytes()), libc::O_PATH)
 }
 
-fn open_at(at: RawFd, name: &OsStr, flags: libc::c_int) -> io::Result<OwnedFd> {
-    let name = CString::new(name.as_bytes())?;
+pub(super) fn c_name(name: &OsStr) -> io::Result<CString> {
+    Ok(CString::new(name.as_bytes())?)
+}
+
+pub(super) fn open_at(at: RawFd, name: &OsStr, flags: libc::c_int) -> io::Result<OwnedFd> {
+    let name = c_name(name)?;
     // SAFETY: the name is a C string, and the new descriptor is owned by nobody else.
     unsafe {
-        let opened = libc::openat(at, name.as_ptr(), flags | libc::O_NOFOLLOW | libc::O_CLOEXEC);
+        let opened = libc::openat(at, name.as_ptr(), flags | libc::O_NOFOLLOW | libc::O_CLOEXEC, 0o600);
         if opened < 0 { Err(io::Error::last_os_error()) } else { Ok(OwnedFd::from_raw_fd(opened)) }
     }
 }

@@ -11,9 +11,9 @@ use tokio_rustls::StartHandshake;
 use super::answer::Shapes;
 use super::authority::Authority;
 use super::bounds::{IDLE, KEEP_ALIVE, MAX_BODY, MAX_EXCHANGES, MAX_LAYERS, MAX_PIECES};
-use super::fault::Fault;
 use super::flow::Hello;
 use super::http::{self, Body, Chunks, Fed, Head, Progress};
+use super::room::Room;
 use super::wire::Wire;
 
 /// The first byte of a TLS connection.
@@ -31,8 +31,8 @@ pub(super) struct Manners<'a> {
     pub(super) marker: &'a str,
     /// What was learned of the answers that are expected.
     pub(super) shapes: &'a Shapes,
-    /// What is wrong with every answer, where something is.
-    pub(super) fault: Option<Fault>,
+    /// Says what is wrong with every answer; none where all are as they should be.
+    pub(super) room: Option<&'a Room>,
     /// The name that certificates say where the client names none.
     pub(super) name: Option<String>,
     pub(super) address: IpAddr,
@@ -141,7 +141,8 @@ async fn serve(wire: &mut Wire, manners: &Manners<'_>) -> Turn {
         }
         let (whole, sent) = take_body(wire, &head.body).await;
         let answer = head.answer(sent, manners.shapes, manners.marker);
-        let fault = manners.fault.filter(|_| head.request.method != "CONNECT");
+        // Asked for each request: who keeps a connection open is not spared.
+        let fault = manners.room.and_then(Room::fault).filter(|_| head.request.method != "CONNECT");
         if let Some(fault) = fault {
             if !fault.answer(wire, &head, &answer).await {
                 return Turn::Over;

@@ -189,7 +189,7 @@ async fn welcome(stream: TcpStream, plate: &Plate, room: &Room, call: u64) {
         let _ = upstream.forward(stream, recorder).await;
         return;
     }
-    if room.fault == Some(Fault::Reset) && !plate.planted {
+    if room.fault() == Some(Fault::Reset) && !plate.planted {
         Fault::resets(&stream);
     }
     let wire = Wire::new(stream, recorder);
@@ -202,7 +202,7 @@ async fn welcome(stream: TcpStream, plate: &Plate, room: &Room, call: u64) {
             marker: &room.marker,
             shapes: &room.shapes,
             // What is planted is there to be recognised.
-            fault: room.fault.filter(|_| !plate.planted),
+            room: (!plate.planted).then_some(room),
             name,
             address: address.ip(),
         };

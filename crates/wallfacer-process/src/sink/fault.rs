@@ -13,6 +13,8 @@ use super::wire::Wire;
 /// What is wrong with every answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
+    /// Nobody is there: connections are refused.
+    Refuse,
     /// The connection is reset as soon as the request is there.
     Reset,
     /// The answer does not come.
@@ -49,7 +51,7 @@ impl Fault {
     /// Answers with the fault; whether the connection goes on. `whole` is what would have been answered.
     pub(super) async fn answer(self, wire: &mut Wire, head: &Head, whole: &[u8]) -> bool {
         match self {
-            Fault::Reset => false,
+            Fault::Refuse | Fault::Reset => false,
             Fault::Slow => {
                 sleep(SLOWNESS).await;
                 wire.say(whole).await

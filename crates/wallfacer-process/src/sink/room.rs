@@ -1,6 +1,6 @@
 //! What all connections of one sink share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
@@ -19,12 +19,17 @@ pub(super) struct Room {
     pub(super) authority: Arc<Authority>,
     pub(super) marker: String,
     pub(super) shapes: Arc<Shapes>,
-    pub(super) fault: Option<Fault>,
+    /// What is wrong with every answer at the moment.
+    pub(super) fault: Mutex<Option<Fault>>,
     /// One for each connection that is served at once.
     pub(super) places: Arc<Semaphore>,
 }
 
 impl Room {
+    pub(super) fn fault(&self) -> Option<Fault> {
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A place for one more connection, if there is one once those who have hung up are gone.
     pub(super) async fn place(&self) -> Option<OwnedSemaphorePermit> {
         for _ in 0..SETTLE_TURNS {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use wallfacer_core::report::{Document, Format, Look};
+use wallfacer_text::page;
 
 use super::tool::Tool;
 use super::typed::Printed;
@@ -38,7 +39,7 @@ fn structured(
     match tool {
         Tool::Check => {
             let document = Document::read(text).ok()?;
-            let words = Format::Agent.write_document(&document, None, Look::PLAIN);
+            let words = page(&Format::Agent.write_document(&document, None, Look::PLAIN), &[]);
             Some((check(&document, report(&document)), words))
         }
         Tool::Explain if text.trim().is_empty() => None,
@@ -65,7 +66,7 @@ fn structured(
 
 /// A value that says all by itself.
 fn whole(value: Value) -> Option<(Value, String)> {
-    let text = value.to_string();
+    let text = wallfacer_text::json(&value.to_string());
     Some((value, text))
 }
 
@@ -92,6 +93,7 @@ fn check(document: &Document, report: Option<String>) -> Value {
     let gaps: Vec<String> = gaps.map(|gap| format!("{}: {}", gap.what, gap.why)).collect();
     json!({
         "verdict": document.verdict.conclusion,
+        "warning": document.warning(),
         "summary": document.line("").trim(),
         "findings": findings,
         "not_tested": gaps,

@@ -15,6 +15,7 @@ use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use tokio::sync::mpsc;
+use wallfacer_core::target::Confine;
 
 use super::runtime;
 use super::target::TargetArgs;
@@ -32,6 +33,9 @@ pub struct Args {
     /// Let the agent name any command or URL, and servers of files outside this project
     #[arg(long)]
     allow_any_server: bool,
+    /// Let a file of this project open the sandbox, or switch it off
+    #[arg(long)]
+    allow_open_sandbox: bool,
 }
 
 /// What the tools may be used on.
@@ -42,11 +46,18 @@ pub struct Workspace {
     /// The configuration that was named when the server was started.
     config: Option<PathBuf>,
     allow_any_server: bool,
+    allow_open_sandbox: bool,
 }
 
 impl Workspace {
-    /// A server that is named by the agent must stand in a file of this project, or the user has said that any will do.
+    /// A server that is named by the agent must stand in a file of this project, or the user has said that any will do. And
+    /// it runs in a sandbox, as the tools say: nobody sits here who would see that a file opens it.
     fn permits(&self, server: Option<&str>) -> Result<(), String> {
+        if let Some(opened) = self.opens_sandbox(server) {
+            return Err(format!(
+                "{opened}, and nobody would see that here; `wallfacer mcp --allow-open-sandbox` lets it"
+            ));
+        }
         let Some(name) = server.filter(|_| !self.allow_any_server) else { return Ok(()) };
         let chosen = TargetArgs::of_client_server(name).choose(self.config.as_deref());
         match chosen.map_err(|failure| failure.message)?.source {
@@ -58,6 +69,20 @@ impl Workspace {
     }
 }
 
+impl Workspace {
+    /// How a file of this project opens the sandbox, where nobody has allowed it.
+    fn opens_sandbox(&self, server: Option<&str>) -> Option<String> {
+        if self.allow_open_sandbox {
+            return None;
+        }
+        // What is wrong with the file is told by the command that needs it.
+        let args = server.map(TargetArgs::of_client_server).unwrap_or_default();
+        let sandbox = args.choose(self.config.as_deref()).ok()?.connector.target().sandbox.clone();
+        let is_open = sandbox.confine == Confine::Off || !sandbox.net.is_closed() || !sandbox.keep.is_empty();
+        sandbox.opened.filter(|_| is_open).map(|opened| format!("sandbox: {opened}"))
+    }
+}
+
 /// Serves until the input ends.
 pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     let program = std::env::current_exe().map_err(|error| Failure {
@@ -65,7 +90,9 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         message: format!("cannot find wallfacer's own program, which the tools run: {error}"),
     })?;
     let allow_any_server = args.allow_any_server;
-    let workspace = Workspace { program, config: config.map(Path::to_owned), allow_any_server };
+    let allow_open_sandbox = args.allow_open_sandbox;
+    let config = config.map(Path::to_owned);
+    let workspace = Workspace { program, config, allow_any_server, allow_open_sandbox };
     let (sender, lines) = mpsc::channel(READ_AHEAD);
     std::thread::spawn(move || read_lines(io::stdin().lock(), &sender));
     runtime()?

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use wallfacer_core::report::{Document, Format, Look};
+use wallfacer_text::page;
 
 use super::super::runs::Runs;
 use super::super::target::settings;
@@ -30,7 +31,7 @@ impl Workspace {
         let runs = Runs::new(&directory);
         let listed = runs.names().into_iter().find(|listed| listed == name)?;
         let (_, document) = runs.find(Some(&listed)).ok()?;
-        let text = Format::Markdown.write_document(&document, None, Look::PLAIN);
+        let text = page(&Format::Markdown.write_document(&document, None, Look::PLAIN), &[]);
         Some(json!({"contents": [{"uri": uri, "mimeType": "text/markdown", "text": text}]}))
     }
 

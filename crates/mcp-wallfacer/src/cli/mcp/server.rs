@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{AbortHandle, JoinSet};
+use wallfacer_text::shown;
 
 use super::Workspace;
 use super::answer::{answer, failed};
@@ -135,7 +136,9 @@ impl<W: Write> Server<W> {
             return Some(request.refuse(INVALID_REQUEST, "a call with this id is still at work"));
         }
         let words = tool.words(arguments, &self.workspace).and_then(|words| {
-            self.workspace.permits(arguments.get("server").and_then(Value::as_str))?;
+            if tool.starts_a_server() {
+                self.workspace.permits(arguments.get("server").and_then(Value::as_str))?;
+            }
             match self.busy.len() < MOST_CALLS {
                 true => Ok(words),
                 false => Err(format!("too many requests: {MOST_CALLS} calls are not answered yet")),
@@ -179,7 +182,8 @@ impl<W: Write> Server<W> {
     }
 
     fn write(&mut self, message: &Value) -> io::Result<()> {
-        writeln!(self.output, "{message}")?;
+        // Whoever logs what is said here may do so on a terminal.
+        writeln!(self.output, "{}", wallfacer_text::json(&message.to_string()))?;
         self.output.flush()
     }
 }
@@ -188,9 +192,11 @@ impl<W: Write> Server<W> {
 fn words(event: &Value) -> Option<String> {
     match event["event"].as_str()? {
         "connected" => Some("the server has started".to_owned()),
-        "tool_reached" => Some(format!("`{}` works", event["tool"].as_str()?)),
+        "tool_reached" => Some(format!("`{}` works", shown(event["tool"].as_str()?))),
         "round_done" => Some(format!("{} calls made", event["calls"].as_u64()?)),
-        "finding_made" => Some(format!("found: {} in {}", event["kind"].as_str()?, event["place"].as_str()?)),
+        "finding_made" => {
+            Some(format!("found: {} in {}", event["kind"].as_str()?, shown(event["place"].as_str()?)))
+        }
         _ => None,
     }
 }

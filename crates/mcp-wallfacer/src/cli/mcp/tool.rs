@@ -169,6 +169,7 @@ impl Tool {
                 json!({
                     "verdict": {"enum": ["passed", "failed", "stale", "interrupted", "not_tested"]},
                     "summary": text,
+                    "warning": {"type": ["string", "null"], "description": "Whether a file of the project opened the sandbox"},
                     "findings": list,
                     "not_tested": {"type": "array", "items": {"type": "string"}},
                     "report": {"type": ["string", "null"], "description": "The resource that has the whole report"}
@@ -191,6 +192,11 @@ impl Tool {
             ),
         };
         json!({"type": "object", "properties": properties, "required": required})
+    }
+
+    /// Whether a server is started, and not only what is stored is read.
+    pub fn starts_a_server(self) -> bool {
+        matches!(self, Tool::Check | Tool::Replay | Tool::Doctor)
     }
 
     fn takes_server(self) -> bool {

@@ -8,7 +8,7 @@ use crate::judge::charge::Charge;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
-use crate::plan::{Case, Step};
+use crate::plan::{Case, Disturbance, Step};
 use crate::run::Recording;
 use crate::wire::last_lines;
 
@@ -24,7 +24,11 @@ impl Check for NoCrash {
     }
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
-        if case.steps.iter().any(|step| matches!(step, Step::Signal(_) | Step::CloseInput)) {
+        if case
+            .steps
+            .iter()
+            .any(|step| matches!(step, Step::Signal(_) | Step::CloseInput) || is_told_apart(step))
+        {
             return Verdict::Holds;
         }
         let gone = seen.steps.iter().find_map(|step| match &step.answer {
@@ -56,6 +60,12 @@ impl Check for NoCrash {
         let charge = Charge::new(self.name(), Kind::Crash, cause, format!("the server {how}{company}"));
         Verdict::Broken(Box::new(charge.with("exit", status).with("stderr", last_lines(&seen.stderr))))
     }
+}
+
+/// Whether what becomes of the server is told by a check of its own.
+fn is_told_apart(step: &Step) -> bool {
+    let Step::Disturb(disturbance) = step else { return false };
+    matches!(**disturbance, Disturbance::Services(_) | Disturbance::KillLauncher)
 }
 
 impl NoCrash {

@@ -7,7 +7,7 @@ use crate::judge::charge::Charge;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::Observation;
-use crate::plan::{Case, Step};
+use crate::plan::{Case, Disturbance, Step};
 use crate::run::Recording;
 use crate::target::Severity;
 
@@ -32,9 +32,18 @@ impl Check for EndsWhenTold {
             let busy = taken.kept_waiting > CLIENTS_WAIT / 2;
             (!gone && !busy && taken.took >= CLIENTS_WAIT).then_some(what)
         });
-        let Some(what) = stays else { return Verdict::Holds };
-        let message = format!("the server is still running {} s after {what}", CLIENTS_WAIT.as_secs());
-        let cause = Cause::rule(self.name(), Some(what)).server_wide();
+        let (part, message, left) = match stays {
+            Some(what) => {
+                let message =
+                    format!("the server is still running {} s after {what}", CLIENTS_WAIT.as_secs());
+                (what.to_owned(), message, String::new())
+            }
+            None => match self.left_behind(case, recording) {
+                Some(left_behind) => left_behind,
+                None => return Verdict::Holds,
+            },
+        };
+        let cause = Cause::rule(self.name(), Some(&part)).server_wide();
         let mut charge = Charge::new(self.name(), Kind::ResourceGrowth, cause, message);
         charge.severity = Some(Severity::Low);
         charge.details =
@@ -43,6 +52,26 @@ impl Check for EndsWhenTold {
                 .to_owned();
         charge.references =
             vec![Reference { kind: ReferenceKind::Spec, text: "basic/lifecycle#shutdown".to_owned() }];
-        Verdict::Broken(Box::new(charge))
+        Verdict::Broken(Box::new(charge.with("still running", left)))
+    }
+}
+
+impl EndsWhenTold {
+    /// The server is gone, and what it had started is not.
+    fn left_behind(&self, case: &Case, recording: &Recording) -> Option<(String, String, String)> {
+        case.steps.iter().zip(&recording.steps).find_map(|(step, taken)| {
+            let what = match step {
+                Step::CloseInput => "its input was closed",
+                Step::Signal(15) => "SIGTERM",
+                Step::Disturb(disturbance) if **disturbance == Disturbance::KillLauncher => {
+                    "the program that started it was killed and its input closed"
+                }
+                _ => return None,
+            };
+            let left = taken.aftermath.as_ref().map(|after| &after.left).filter(|left| !left.is_empty())?;
+            let processes = if left.len() == 1 { "1 process is" } else { "processes are" };
+            let message = format!("{processes} still running {} s after {what}", CLIENTS_WAIT.as_secs());
+            Some((format!("left behind after {what}"), message, left.join("\n")))
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! What a server holds must not go on growing with the number of calls.
 
 use wallfacer_process::Sample;
+use wallfacer_text::lexicon::{Action, does};
 
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
@@ -29,6 +30,9 @@ const PROVING_CALLS_FOR_MEMORY: u32 = 1_600;
 /// What a collector may leave lying before it is at work for the first time: only beyond that, memory is seen to be kept.
 const GARBAGE: f64 = 64.0 * 1024.0 * 1024.0;
 
+/// Tools of whose business it is to leave something behind.
+const STORES: [Action; 5] = [Action::Creates, Action::Changes, Action::Writes, Action::Fetches, Action::Runs];
+
 /// What is counted, how much of it each call must add, and where it stands.
 type Measure = (&'static str, f64, fn(&Sample) -> f64);
 
@@ -54,11 +58,17 @@ impl Check for NoGrowth {
         if stock.len() < FEWEST {
             return Verdict::Unknown("the process could not be looked at often enough".to_owned());
         }
-        let measures: [Measure; 3] = [
+        let measures: [Measure; 5] = [
             ("processes", THINGS_PER_CALL, |sample| sample.processes as f64),
             ("open files", THINGS_PER_CALL, |sample| sample.open_files as f64),
+            ("threads", THINGS_PER_CALL, |sample| sample.threads as f64),
+            ("temporary files", THINGS_PER_CALL, |sample| sample.temporary_files as f64),
             ("memory", MEMORY_PER_CALL, |sample| sample.rss_bytes as f64),
         ];
+        // Who is told to write a file is not to blame for it.
+        let stores =
+            case.tool_name().is_some_and(|tool| STORES.iter().any(|action| does(tool, *action).is_some()));
+        let measures = measures.into_iter().filter(|(what, ..)| !(stores && *what == "temporary files"));
         let grown = measures.into_iter().find_map(|(what, least, measure)| {
             let points: Vec<(u32, f64)> =
                 stock.iter().map(|(calls, sample)| (*calls, measure(sample))).collect();

@@ -10,7 +10,7 @@ use crate::judge::charge::Charge;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
-use crate::plan::{Case, Step};
+use crate::plan::{Case, Disturbance, Step};
 use crate::run::{Recording, Taken};
 use crate::world::Traced;
 
@@ -29,6 +29,11 @@ impl Check for NoHang {
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, _: &Context) -> Verdict {
         let silent = seen.steps.iter().position(|step| step.answer == Answer::Silent);
         let Some(index) = silent else { return Verdict::Holds };
+        // Whom a service keeps waiting is told by a check of its own.
+        let services = |step: &Step| matches!(step, Step::Disturb(disturbance) if matches!(**disturbance, Disturbance::Services(_)));
+        if case.steps.iter().any(services) {
+            return Verdict::Holds;
+        }
         // What is dead does not hang.
         if silent_end(recording, seen).is_some() {
             return Verdict::Holds;

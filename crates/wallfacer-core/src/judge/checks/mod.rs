@@ -6,6 +6,7 @@ mod blow_up;
 pub(super) mod clients;
 mod crash;
 mod deed;
+mod disturbed;
 mod drift;
 mod ends_when_told;
 mod growth;
@@ -50,6 +51,12 @@ pub fn all() -> &'static [(Concern, &'static dyn Check)] {
         (Concern::Answers, &clients::AnswersInCompany),
         (Concern::Answers, &clients::KeepsWhatIsWritten),
         (Concern::Answers, &clients::KeepsSessionsApart),
+        (Concern::Answers, &disturbed::KeepsWhatIsStored),
+        (Concern::Answers, &disturbed::RefusesForeignPages),
+        (Concern::Answers, &disturbed::BearsServices),
+        (Concern::Answers, &disturbed::TakesInstances),
+        (Concern::Answers, &disturbed::WaitsForReaders),
+        (Concern::Answers, &disturbed::ReadsHalves),
         (Concern::Answers, &protocol::KeepsToTheProtocol),
         (Concern::Answers, &internal_error::NoInternalError),
         (Concern::Answers, &schema_violation::KeepsItsOutputSchema),
@@ -57,6 +64,9 @@ pub fn all() -> &'static [(Concern, &'static dyn Check)] {
         (Concern::Answers, &drift::KeepsItsDeclaration),
         (Concern::Answers, &growth::NoGrowth),
         (Concern::Answers, &ends_when_told::EndsWhenTold),
+        (Concern::Answers, &disturbed::StopsWhenCancelled),
+        (Concern::Answers, &disturbed::KnowsStaleSessions),
+        (Concern::Answers, &disturbed::ListsTheSame),
         (Concern::Injection, &blow_up::NoBlowUp),
         (Concern::Answers, &accepted_invalid::RefusesInvalid),
         (Concern::Rules, &property::KeepsItsRule),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wallfacer_rules::{Context as Facts, Known, Rule, Steps, Verdict as Ruling};
 
 use crate::findings::{Cause, Kind};
-use crate::judge::blame::excuse;
+use crate::judge::blame::{Blame, blame_of, excuse};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
 use crate::judge::context::Context;
@@ -17,6 +17,7 @@ use crate::run::Recording;
 use crate::wire::shortened;
 
 const SHOWN: usize = 2_000;
+const INVALID_PARAMS: i64 = -32602;
 
 /// A crash, a hang or a broken answer is a finding of its own, and satisfies no rule.
 pub struct KeepsItsRule;
@@ -28,7 +29,7 @@ impl Check for KeepsItsRule {
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
         let Some(rule) = case.claim.as_ref().and_then(|claim| claim.rule()) else { return Verdict::Holds };
-        let why = match ruling(rule, case, recording, seen, context) {
+        let why = match ruling(rule, case, recording, seen, context, Code::AsTold) {
             Ruling::Holds => return Verdict::Holds,
             Ruling::Unknown(why) => return Verdict::Unknown(why),
             Ruling::Broken(why) => why,
@@ -36,6 +37,11 @@ impl Check for KeepsItsRule {
         // A rule about an answer is not broken by an error for which our world is to blame.
         if let Some(lacking) = lacking(case, recording) {
             return Verdict::Unknown(lacking);
+        }
+        // A refusal under the wrong code is that and nothing else, whatever rule of ours comes upon it.
+        let refuses = is_refusal(case, recording) && what_broke(&rule.name, &rule.tool).is_some();
+        if refuses && matches!(ruling(rule, case, recording, seen, context, Code::AsMeant), Ruling::Holds) {
+            return Verdict::Holds;
         }
         let kind = Kind::PropertyFailure { invariant: rule.name.clone() };
         let message = in_words(rule, &why);
@@ -74,8 +80,30 @@ fn lacking(case: &Case, recording: &Recording) -> Option<String> {
     excuse(&words, case, last)
 }
 
+/// Whether the last answer refuses the input in its own words, under whatever code.
+fn is_refusal(case: &Case, recording: &Recording) -> bool {
+    let error = recording.steps.last().and_then(reply::error);
+    error.is_some_and(|error| {
+        !reply::has_stack_trace(&error.message) && blame_of(&error.message, case) == Blame::Input
+    })
+}
+
+/// Under which code a refusal is judged: the one that it came with, or the one that is for refusals.
+#[derive(Clone, Copy, PartialEq)]
+enum Code {
+    AsTold,
+    AsMeant,
+}
+
 /// What the rule says of what was seen. Of a call that is repeated, each answer after the first is judged.
-fn ruling(rule: &Rule, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Ruling {
+fn ruling(
+    rule: &Rule,
+    case: &Case,
+    recording: &Recording,
+    seen: &Observation,
+    context: &Context,
+    code: Code,
+) -> Ruling {
     let tool = context.tools.get(&rule.tool).map(|facts| &facts.listed);
     if rule.is_static() {
         let (nothing, facts) = (Value::Null, context.known(&Value::Null));
@@ -85,9 +113,12 @@ fn ruling(rule: &Rule, case: &Case, recording: &Recording, seen: &Observation, c
     let input = common_arguments(case).unwrap_or(&no_input);
     let mut steps = Steps::default();
     for (number, (taken, seen)) in recording.steps.iter().zip(&seen.steps).enumerate() {
-        let Some(answer) = response(taken, seen) else {
+        let Some(mut answer) = response(taken, seen) else {
             return Ruling::Unknown(unanswered(&rule.tool, &seen.answer));
         };
+        if let Some(told) = answer.pointer_mut("/error/code").filter(|_| code == Code::AsMeant) {
+            *told = json!(INVALID_PARAMS);
+        }
         if number == 0 && rule.repeat > 1 {
             steps.bind(Rule::FIRST, input.clone(), answer);
             continue;

@@ -56,7 +56,9 @@ fn is_own_fault(case: &Case, recording: &Recording, output: Option<&Output>) -> 
 }
 
 fn is_never_made(text: &str) -> bool {
-    !text.trim().is_empty() && blame(text) == Blame::Nobody && !tells_of_failure(text)
+    // A list or a single value that is passed on cannot be structured content, and the service may well send objects.
+    let passed_on = serde_json::from_str::<Value>(text).is_ok_and(|value| !value.is_object());
+    !passed_on && !text.trim().is_empty() && blame(text) == Blame::Nobody && !tells_of_failure(text)
 }
 
 fn is_repeated(case: &Case, wrong: &Value) -> bool {
@@ -153,7 +155,13 @@ mod tests {
     #[test]
     fn what_is_never_made_or_was_only_repeated_is_not_owed_to_a_service() {
         assert!(is_never_made("Beetles are insects."));
-        for text in ["Error: unexpected answer", "No results", "Request failed with status code 404", ""] {
+        for text in [
+            "Error: unexpected answer",
+            "No results",
+            "Request failed with status code 404",
+            "[{\"id\": 1}]",
+            "",
+        ] {
             assert!(!is_never_made(text), "{text}");
         }
         let case = Case::tool("t", json!({ "topic": "beetles", "few": 1 }), Intent::Valid, 1);

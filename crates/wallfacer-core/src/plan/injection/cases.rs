@@ -125,16 +125,21 @@ fn offline(case: &Case, rank: Rank, known: &Known) -> Option<Ranked> {
 fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(usize, Vec<Payload>)> {
     let job = Job::of(tool);
     let said = said(tool);
-    let (commands, options) = match job.runs_programs {
+    let about = about(tool, top(&place.at));
+    let commands = match (job.runs_programs, place.purpose) {
         // To run what it is given is its job; to run what it refuses when that is asked openly is not.
-        true => (payload::refused_commands(place, ground, &said), Vec::new()),
-        false => (payload::commands(place, known, ground), payload::options(place, known, ground)),
+        (true, Purpose::Program) => payload::refused_commands(place, ground, &said),
+        (runs, _) => payload::commands(place, known, ground, &about, runs),
+    };
+    // What a tool runs may have any name; where it is named, the others are not run.
+    let options = match job.runs_programs && !takes_commands(tool) {
+        true => Vec::new(),
+        false => payload::options(place, known, ground),
     };
     let statements = match job.only_reads {
         true => payload::statements(&tool.name, place, ground, &known.changes),
         false => Vec::new(),
     };
-    let about = about(tool, top(&place.at));
     let codes = if job.runs_programs { Vec::new() } else { code::codes(place, ground) };
     // To choose a place, or to run a command that names one, is what such tools are for.
     let is_meant = job.chooses_place && place.purpose.is_path()
@@ -180,6 +185,11 @@ fn declared(tool: &Tool, place: Place) -> Place {
 fn said(tool: &Tool) -> String {
     let description = tool.description.as_deref().unwrap_or_default();
     format!("{} {description} {}", tool.name, Value::Object(tool.input_schema.clone())).to_lowercase()
+}
+
+/// Whether an argument is named for the command that it takes.
+fn takes_commands(tool: &Tool) -> bool {
+    tool.arguments().iter().any(|argument| Purpose::of(argument.name) == Purpose::Program)
 }
 
 /// What the schema says of an argument.

@@ -52,6 +52,15 @@ pub struct Ground {
     pub inside: Option<(PathBuf, PathBuf)>,
     /// Ways out of scopes.
     pub ways: Vec<Way>,
+    /// What is there, and has a command in its name: many look whether a path is there before they write it into a line.
+    pub named: Vec<Named>,
+}
+
+/// A path that is there, with a command in its name.
+#[derive(Debug, Clone)]
+pub struct Named {
+    pub path: String,
+    pub to: To,
 }
 
 /// A text that leads out of a scope.
@@ -103,7 +112,14 @@ impl Ground {
     pub fn new(scopes: &BTreeMap<PathBuf, DeclaredBy>, catalogue: &Catalogue, seed: u64) -> Ground {
         let program = name(seed, Path::new(""), "program");
         let port = FIRST_PORT + (seed % PORTS) as u16;
-        let mut ground = Ground { plants: BTreeMap::new(), program, port, inside: None, ways: Vec::new() };
+        let mut ground = Ground {
+            plants: BTreeMap::new(),
+            program,
+            port,
+            inside: None,
+            ways: Vec::new(),
+            named: Vec::new(),
+        };
         for place in PROGRAM_PLACES {
             let script = Plant::File { content: b"#!/bin/sh\nexit 0\n".to_vec(), executable: true };
             ground.plants.insert(Path::new(place).join(&ground.program), script);
@@ -173,6 +189,24 @@ impl Ground {
         }
         self.put_links(scope);
         self.put_archive(scope);
+        if self.named.is_empty() {
+            self.put_named(scope, endings);
+        }
+    }
+
+    /// Links to the directory and to a file in it. The name is a command without quotes, within double ones and within single
+    /// ones. That of the directory lies beside it, so that nobody who follows links walks in circles.
+    fn put_named(&mut self, scope: &Scope<'_>, endings: &BTreeSet<String>) {
+        let name = format!("{}';{1};'$({1})", scope.name("named"), self.program);
+        let mut put = |path: PathBuf, target: &Path, to: To| {
+            self.named.push(Named { path: text(&path), to });
+            self.plants.insert(path, Plant::Symlink(target.to_path_buf()));
+        };
+        put(scope.parent.join(&name), scope.path, To::Directory);
+        let Some((_, file)) = &self.inside else { return };
+        for ending in endings {
+            put(scope.path.join(format!("{name}.{ending}")), file, To::File(ending.clone()));
+        }
     }
 
     /// An archive whose files lie outside of wherever it is unpacked.

@@ -80,7 +80,7 @@ impl Maker<'_> {
         let place = Place { at: String::new(), name: name.to_owned(), value: "example".to_owned(), purpose };
         let escapes = [Escape::Relative, Escape::Outside, Escape::Prefix, Escape::Symlink];
         let escapes = escapes.map(|escape| payload::escapes(&place, self.ground, escape, "", Job::default()));
-        let commands = payload::commands(&place, &Known::default(), self.ground);
+        let commands = payload::commands(&place, &Known::default(), self.ground, "", false);
         payload::in_turn(escapes.into_iter().chain([commands]).collect())
             .into_iter()
             .take(MAX_PAYLOADS)

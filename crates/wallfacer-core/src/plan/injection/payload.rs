@@ -11,11 +11,13 @@ use super::aim::{Aim, Escape};
 use super::base::Known;
 use super::ground::{Ground, PLAIN, To, Way};
 use super::job::Job;
-use super::place::{Place, Purpose};
+use super::place::{Place, Purpose, is_code};
 use wallfacer_process::sink::REDIRECT;
 
 /// A longer value is left out of the payload: it only makes it harder to read.
 const MAX_VALUE: usize = 80;
+/// Paths that are there, with a command in their names, that one place gets.
+const MAX_THERE: usize = 2;
 /// Where an option of ours would make a file.
 const MADE: &str = "/tmp";
 /// Numbers whose product nobody writes down by chance.
@@ -51,9 +53,11 @@ impl Payload {
     }
 }
 
-/// A program of ours behind all that ends one command and begins another.
-pub fn commands(place: &Place, known: &Known, ground: &Ground) -> Vec<Payload> {
-    if place.purpose == Purpose::Program {
+/// A program of ours behind all that ends one command and begins another. `about` is what the schema says of the place. Where
+/// the place, or another of the tool, takes commands, each comes behind the plain name of ours, which must not run.
+pub fn commands(place: &Place, known: &Known, ground: &Ground, about: &str, runs: bool) -> Vec<Payload> {
+    let is_program = place.purpose == Purpose::Program;
+    if is_program && is_code(&place.name) {
         return Vec::new();
     }
     let (value, program) = (short(&place.value), &ground.program);
@@ -72,7 +76,31 @@ pub fn commands(place: &Place, known: &Known, ground: &Ground) -> Vec<Payload> {
         ("a quote and a substitution", format!("{value}\"$({program})\"")),
     ];
     let aim = || Aim::Execute { program: program.clone() };
-    written.into_iter().map(|(way, text)| Payload::one(way, aim(), text, rank)).collect()
+    let payload = |(way, text)| match is_program || runs {
+        true => Payload::behind(program.clone(), way, aim(), text, rank),
+        false => Payload::one(way, aim(), text, rank),
+    };
+    let there = paths_that_are_there(place, ground, about).map(|path| ("a path that is there", path));
+    let mut written: Vec<(&str, String)> = written.into();
+    written.splice(1..1, there);
+    written.into_iter().map(payload).collect()
+}
+
+/// Paths with a command in their names, of the sort that the place is for.
+fn paths_that_are_there<'a>(
+    place: &'a Place,
+    ground: &'a Ground,
+    about: &'a str,
+) -> impl Iterator<Item = String> + 'a {
+    let ending = Path::new(&place.value).extension().and_then(|ending| ending.to_str());
+    let is_fit = move |to: &To| match (place.purpose, to) {
+        (Purpose::Directory, To::Directory) => true,
+        (Purpose::File, To::Directory) => ending.is_none(),
+        (Purpose::File, To::File(of)) => ending.unwrap_or(PLAIN) == of || mentions(about, to),
+        _ => false,
+    };
+    let fit = ground.named.iter().filter(move |named| is_fit(&named.to));
+    fit.map(|named| named.path.clone()).take(MAX_THERE)
 }
 
 /// What gets around a list of commands that a tool takes or refuses: each behind the plain name of the program, which

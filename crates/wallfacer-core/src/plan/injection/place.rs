@@ -85,12 +85,7 @@ impl Purpose {
     pub fn of(name: &str) -> Purpose {
         let words = words(name);
         let is = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-        let is_code = match &words[..] {
-            [.., before, last] if last == "code" => CODE.contains(&before.as_str()),
-            [only] => only == "code" || only == "python",
-            _ => false,
-        };
-        if is(&PROGRAM) || is_code {
+        if is(&PROGRAM) || is_code(name) {
             Purpose::Program
         } else if is(&ADDRESS) {
             Purpose::Address
@@ -111,6 +106,15 @@ impl Purpose {
 
     pub fn is_path(self) -> bool {
         matches!(self, Purpose::Directory | Purpose::File)
+    }
+}
+
+/// Whether what is called so is evaluated, rather than handed to a shell.
+pub fn is_code(name: &str) -> bool {
+    match &words(name)[..] {
+        [.., before, last] if last == "code" => CODE.contains(&before.as_str()),
+        [only] => ["code", "python", "javascript"].contains(&only.as_str()),
+        _ => false,
     }
 }
 

@@ -38,7 +38,8 @@ pub fn html(document: &Document, earlier: Option<&Comparison>) -> String {
     let title = earlier.and_then(|earlier| earlier.title.clone());
     let title = title.unwrap_or_else(|| format!("{} · wallfacer", verdict::server(document)));
     let title = text(&shortened(&title, NAME));
-    let line = text(&verdict::line(document));
+    let line = document.warning().into_iter().chain([verdict::line(document)]);
+    let line = text(&line.collect::<Vec<_>>().join(" · "));
     let data = data(document, earlier);
     let policy = format!(
         "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
@@ -113,6 +114,7 @@ fn view(document: &Document, earlier: Option<&Comparison>) -> Value {
     let started = document.target.as_ref().map(|target| shortened(&target.to_string(), TEXT));
     json!({
         "word": verdict::word(document.verdict.conclusion),
+        "warning": document.warning(),
         "verdict": verdict::line(document),
         "server": verdict::server(document),
         "title": earlier.and_then(|earlier| earlier.title.as_deref()).map(|title| shortened(title, NAME)),

@@ -11,7 +11,7 @@
     ['Schemas', ['schema_violation', 'accepted_invalid']],
     ['Injection', ['injection']],
     ['Secrets and effects', ['secret_leak', 'undeclared_behaviour']],
-    ['State', ['state_leak', 'race', 'sequence_failure']],
+    ['State', ['state_leak', 'race', 'data_loss', 'sequence_failure']],
     ['Rules and changes', ['property_failure', 'drift']],
   ];
 
@@ -257,7 +257,7 @@
       document.documentElement.dataset.theme = dark ? 'light' : 'dark';
     });
     const [word, ...said] = run.verdict.split(' · ');
-    return make('header', {}, make('h1', {}, run.title ?? run.server), run.title ? make('p', { class: 'faint' }, run.server) : null,
+    return make('header', {}, run.warning ? make('p', { class: 'warning' }, run.warning) : null, make('h1', {}, run.title ?? run.server), run.title ? make('p', { class: 'faint' }, run.server) : null,
       make('p', { class: 'verdict' }, make('span', { class: `word ${run.word}` }, word), said.join(' · ')),
       make('nav', { 'aria-label': 'Sections' }, [['findings', 'Findings'], ['tools', 'Tools'], ['timeline', 'Timeline'], ['earlier', 'Earlier runs'], ['not-tested', 'Not tested'], ['run', 'The run']]
         .filter(([id]) => document.getElementById(id) || id !== 'timeline' && id !== 'earlier' || sections.has(id)).map(([id, text]) => make('a', { href: `#${id}` }, text)), theme));

@@ -2,6 +2,7 @@
 //! on anyone: the calls in question are made again, one by one, on a fresh server.
 
 mod blame;
+mod disturb;
 mod parting;
 mod rounds;
 mod sweep;
@@ -9,6 +10,7 @@ mod sweep;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use http::header::HeaderValue;
 use wallfacer_process::{Process, Status, Stderr};
 
 use super::gate::{Gate, Urgency};
@@ -20,6 +22,7 @@ use super::reserve::Reserve;
 use crate::catalogue::Catalogue;
 use crate::plan::{Case, Intent, Step};
 use crate::wire::{ConnectError, Connector, Farewell, HeaderParams};
+use crate::world::Carried;
 
 pub use blame::LATE_DEATH_MS;
 pub use sweep::{Foreman, Unexplained};
@@ -60,6 +63,10 @@ pub struct Runner {
     ledger: Arc<Ledger>,
     /// What its servers are started for, in words.
     purpose: String,
+    /// What the server at hand found on its disk, where it was started again with it.
+    carried: Carried,
+    /// The session of the server before that one.
+    former_session: Option<HeaderValue>,
 }
 
 impl Runner {
@@ -85,6 +92,8 @@ impl Runner {
             apart: false,
             ledger: Arc::default(),
             purpose: String::new(),
+            carried: Carried::default(),
+            former_session: None,
         }
     }
 
@@ -262,8 +271,14 @@ impl Runner {
         let mut steps = Vec::new();
         // Who begins with a fresh server gets one at once, not a second one after the first.
         let begins_anew = case.prelude.is_empty() && case.steps.first() == Some(&Step::Restart);
-        if begins_anew {
+        let spoils = case.steps.iter().any(Step::spoils);
+        if begins_anew || spoils {
             self.rest().await;
+            self.carried = Carried::default();
+            self.former_session = None;
+        }
+        if case.fills_disk() {
+            self.start_with_small_disk().await?;
         }
         if !self.prepare(case).await? {
             return Ok(Recording { steps, stderr: None });
@@ -283,14 +298,22 @@ impl Runner {
             }
             let taken = match row {
                 [Step::Rounds(schedule)] => vec![self.act(schedule, patience).await?],
+                [Step::Disturb(disturbance)] => vec![self.disturb(disturbance, patience).await?],
                 row => self.life().await?.take_row(row, patience).await,
             };
-            let fatal = taken.iter().any(Taken::is_fatal);
+            let fatal = taken.iter().any(|taken| taken.is_fatal() || taken.is_the_end());
             self.ledger.add_calls(taken.len() as u64);
             steps.extend(taken);
             if fatal {
                 break;
             }
+        }
+        if case.is_disturbed() && self.life.is_none() {
+            // It could not be started again.
+            return Ok(Recording { steps, stderr: None });
+        }
+        if case.is_disturbed() && !spoils {
+            self.life().await?.calm();
         }
         let fatal = steps.iter().any(Taken::is_fatal);
         let silent = steps.last_mut().filter(|last| last.is_silent());
@@ -298,6 +321,9 @@ impl Runner {
             last.parting = self.life().await?.leave().await;
         }
         let mut recording = self.life().await?.finish(steps);
+        if spoils && !fatal {
+            self.rest().await;
+        }
         if fatal {
             self.kill();
             self.leave_out_usual_parting(&mut recording).await?;

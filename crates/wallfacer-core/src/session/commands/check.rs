@@ -100,7 +100,7 @@ pub fn check(
     if harmless {
         let selection = Selection::new(catalogue, server, Wishes::from(effort));
         let context = Context::new(catalogue, server.protocol);
-        let (inject, with_grounds) = Inject::new(lab, catalogue, &selection, context, effort.seed);
+        let (inject, with_grounds) = Inject::new(lab, &session.known, &selection, context, effort.seed);
         (injecting, lab) = (Some(inject), with_grounds);
     }
     let load = Load {
@@ -108,6 +108,7 @@ pub fn check(
         mode: if options.rules.is_empty() { TortureMode::All } else { TortureMode::Parallel },
         concurrency: CALLS_AT_ONCE,
         clients: CLIENTS_AT_ONCE,
+        thorough: false,
         shared: options.shared,
     };
     let tortures_here = harmless && effort.shard.takes("torture", "");

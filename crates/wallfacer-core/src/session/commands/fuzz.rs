@@ -56,11 +56,14 @@ pub(super) fn probes(
     notebook.judged += declarations.len() as u64;
     let listing = Listing::new(declarations, &context, server.protocol, Interest::ANSWERS);
     let mut planner = plan(options, &selection, notebook);
+    planner.recall(&session.known.first_calls);
     // Calls about files that are there reach further, and do no harm where nothing is written through.
     if server.standing.is_confined() {
         let world = session.connector.world();
         let footholds = Footholds::new(&catalogue.tools.entries, world.scopes(), world.workspace().is_some());
-        footholds.into_iter().for_each(|footholds| planner.stand_on(footholds));
+        footholds
+            .into_iter()
+            .for_each(|footholds| planner.stand_on(footholds.of_server(server.name.as_deref())));
     }
     let stored = stored(options, catalogue, &selection, notebook);
     let frames = match options.protocol_frames {

@@ -14,6 +14,8 @@ const MOST_TURNS: u32 = 100;
 /// What calls in flight together do is a matter of luck, so one try of them is up to so many on fresh servers, within twice the
 /// time of one request.
 const CONCURRENT_TRIES: u32 = 8;
+/// So is the moment in which a server is killed.
+const LUCKY_TRIES: u32 = 3;
 
 /// What came of one try.
 #[derive(Debug)]
@@ -40,7 +42,11 @@ pub async fn attempt(
         return in_turns(runner, case, schedule, patience, context).await;
     }
     let begun = Instant::now();
-    let mut tries = if case.is_concurrent() { CONCURRENT_TRIES } else { 1 };
+    let mut tries = match case.is_a_matter_of_luck() {
+        true => LUCKY_TRIES,
+        false if case.is_concurrent() => CONCURRENT_TRIES,
+        false => 1,
+    };
     loop {
         let recording = match case.steps.is_empty() {
             // What a server says of itself needs no server.
@@ -50,7 +56,7 @@ pub async fn attempt(
         let seen = observe(&recording);
         let judgement = weigh(case, &recording, &seen, context);
         tries -= 1;
-        let long = begun.elapsed() > patience.plain() * 2;
+        let long = begun.elapsed() > patience.plain() * 2 && !case.is_a_matter_of_luck();
         if tries == 0 || long || !judgement.charges.is_empty() {
             return Ok(Attempt { recording, seen, judgement, played: None });
         }

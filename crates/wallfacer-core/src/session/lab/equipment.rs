@@ -142,6 +142,7 @@ pub fn observer(connector: &Connector, server: &Server, extra: &[String]) -> Res
         tokens: Tokens::new(&canaries),
         places,
         by_itself: BTreeSet::new(),
+        programs: BTreeSet::new(),
         named,
     })
 }
@@ -168,5 +169,6 @@ pub fn learn_noise(watched: &mut Watched, recording: &Recording) -> [Effects; 2]
     idle.writes.iter().chain(&idle.deletes).for_each(|touch| watched.noise.learn_write(&touch.path));
     let met = started.connects.iter().chain(&idle.connects);
     watched.by_itself.extend(met.map(|contact| contact.host.clone()));
+    watched.programs.extend(started.programs.iter().chain(&idle.programs).cloned());
     [started, idle]
 }

@@ -84,6 +84,9 @@ impl Inquiry<'_> {
         if let Some(schedule) = case.schedule() {
             return self.look_into_rounds(case, schedule, charge).await;
         }
+        if case.is_disturbed() || matches!(charge.kind, Kind::Conformance { .. }) {
+            return Box::pin(self.look_into_disturbed(case, charge)).await;
+        }
         if let Some(known) = self.of_any_such_request(case, charge).await? {
             return Ok(known);
         }

@@ -3,6 +3,7 @@
 
 mod batch;
 mod constraint;
+mod disturbed;
 mod extreme;
 mod hang;
 mod inquiry;

@@ -124,7 +124,7 @@ impl<'a> Trial<'a> {
             self.finding.kind,
             Kind::PropertyFailure { .. } | Kind::SequenceFailure { .. } | Kind::StateLeak
         );
-        if takes_rule && case.claim.is_none() && case.schedule().is_none() {
+        if takes_rule && case.claim.is_none() && case.schedule().is_none() && !case.is_disturbed() {
             return Some("the rule that it breaks is not stored with it".to_owned());
         }
         if !is_judged(&self.finding.kind) && case.measure.is_none() {
@@ -234,6 +234,8 @@ fn is_judged(kind: &Kind) -> bool {
             | Kind::SequenceFailure { .. }
             | Kind::StateLeak
             | Kind::Race
+            | Kind::DataLoss
+            | Kind::Conformance { .. }
     )
 }
 

@@ -13,7 +13,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::HeaderMap;
+use http::header::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use wallfacer_process::Process;
@@ -318,6 +318,46 @@ impl Connection {
     pub fn forget(&mut self, ticket: Ticket) {
         self.waiting.retain(|_, waiting| waiting.ticket != ticket);
         self.foreign.retain(|_, waiting| *waiting != ticket);
+    }
+
+    /// Writes what is queued until the deadline, and reads nothing.
+    pub async fn write_only(&mut self, deadline: Instant) {
+        let (Channel::Stdio(stdio), alarm) = (&mut self.channel, &mut self.alarm) else { return };
+        poll_fn(|context| {
+            stdio.write(context);
+            alarm.poll(context, deadline)
+        })
+        .await;
+    }
+
+    /// Breaks off the exchange of a request, as a client does that goes away in the middle of it.
+    pub fn hang_up(&mut self, ticket: Ticket) {
+        let exchanges: Vec<u64> = self
+            .waiting
+            .values()
+            .filter(|waiting| waiting.ticket == ticket)
+            .filter_map(|waiting| waiting.exchange)
+            .collect();
+        if let Channel::Http(http, _) = &mut self.channel {
+            exchanges.into_iter().for_each(|exchange| http.abort(exchange));
+        }
+        self.forget(ticket);
+    }
+
+    /// The session that requests name, where there are sessions.
+    pub fn session(&self) -> Option<HeaderValue> {
+        match &self.channel {
+            Channel::Http(http, _) => http.session.clone(),
+            Channel::Stdio(_) => None,
+        }
+    }
+
+    /// Requests name this session from now on; the one before.
+    pub fn replace_session(&mut self, session: Option<HeaderValue>) -> Option<HeaderValue> {
+        match &mut self.channel {
+            Channel::Http(http, _) => std::mem::replace(&mut http.session, session),
+            Channel::Stdio(_) => None,
+        }
     }
 
     /// Closes the server's input behind what is queued; false where it has none from us.

@@ -110,6 +110,19 @@ impl Connector {
         spec.and_then(|spec| spec.env.get(OsStr::new("PATH")).cloned()).unwrap_or_default()
     }
 
+    /// From now on requests come from a page of another host, as browsers tell it; false where the server does not listen.
+    pub fn come_from(&mut self, host: &str) -> bool {
+        let (Reach::Url(endpoint) | Reach::Both { endpoint, .. }) = &mut self.target.reach else {
+            return false;
+        };
+        let port = endpoint.url.split_once("://").and_then(|(_, rest)| rest.split('/').next());
+        let port = port.and_then(|authority| authority.rsplit_once(':')).map(|(_, port)| format!(":{port}"));
+        let host = format!("{host}{}", port.unwrap_or_default());
+        endpoint.headers.push(("Origin".to_owned(), format!("http://{host}")));
+        endpoint.headers.push(("Host".to_owned(), host));
+        true
+    }
+
     /// Speaks this version from now on.
     pub fn speak(&mut self, protocol: Protocol) {
         self.target.protocol = protocol;

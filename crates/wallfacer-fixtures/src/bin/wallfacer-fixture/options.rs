@@ -54,8 +54,8 @@ impl Options {
             }
             word if word == "change" => ("correct".to_owned(), Some(change(arguments.next())?)),
             word if word == "injection" => ("correct".to_owned(), Some(injection(arguments.next())?)),
-            // `reach` is a correct server, which is hard to call.
-            word if word == "reach" || word == crate::scenes::TEN_BUGS => {
+            // `reach` is a correct server, which is hard to call; `reach-programs` needs programs that no machine has.
+            word if ["reach", "reach-programs", crate::scenes::TEN_BUGS].contains(&word.as_str()) => {
                 ("correct".to_owned(), Some(Part { flaw: word, fixed: false, rename: None }))
             }
             word if word == "rule" => ("correct".to_owned(), Some(rule(arguments.next())?)),

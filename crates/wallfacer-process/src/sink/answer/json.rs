@@ -1,6 +1,8 @@
 //! A JSON document as a service may send it: what was asked for, with the members that such documents commonly have and
 //! those that the server was seen to miss.
 
+use std::collections::VecDeque;
+
 use serde_json::{Map, Value, json};
 
 use super::Mark;
@@ -13,7 +15,8 @@ use super::shapes::{Part, Shape, Type};
 const MAX_BATCH: usize = 64;
 /// Members of what was sent that come back.
 const MAX_ECHOED: usize = 64;
-/// How deep members are put whose place nobody knows.
+/// Members whose place nobody knows that are put into one document, and how deep.
+const MAX_NAMED: usize = 6_000;
 const DEEPEST_NAMED: usize = 2;
 /// Lists under the names that services commonly have for them; given where it is not known what is missing.
 const LISTS: [&str; 24] = [
@@ -52,7 +55,7 @@ pub(super) fn document(asked: &Asked, shape: &Shape, mark: Mark<'_>) -> String {
     let mut document =
         protocols(asked, sent.as_ref(), &things).unwrap_or_else(|| plain(asked, shape, &things));
     if !shape.named.is_empty() {
-        name_members(&mut document, shape, &things, 0);
+        name_members(&mut document, shape, &things);
     }
     for (path, is) in &shape.at {
         put(&mut document, path, "item", is, &things);
@@ -246,24 +249,29 @@ fn echo(sent: Map<String, Value>, members: &mut Map<String, Value>) {
     }
 }
 
-/// Puts members whose place nobody knows wherever they may be: into the document, and into the things in it.
-fn name_members(value: &mut Value, shape: &Shape, things: &Things<'_>, depth: usize) {
-    match value {
-        Value::Object(members) if depth <= DEEPEST_NAMED => {
-            for (name, is) in &shape.named {
-                let made = is.as_ref().map_or_else(|| things.value(name, 1), |is| things.of_type(name, is));
-                match members.get(name) {
-                    Some(known) if is.is_none() || same_type(known, &made) => {}
-                    _ => drop(members.insert(name.clone(), made)),
+/// Puts members whose place nobody knows wherever they may be: into the document, and into the things in it, outer ones first.
+fn name_members(document: &mut Value, shape: &Shape, things: &Things<'_>) {
+    let mut open: VecDeque<(&mut Value, usize)> = VecDeque::from([(document, 0)]);
+    let mut made_in_all = 0;
+    while let Some((value, depth)) = open.pop_front().filter(|_| made_in_all < MAX_NAMED) {
+        match value {
+            Value::Object(members) if depth <= DEEPEST_NAMED => {
+                for (name, is) in &shape.named {
+                    let made =
+                        is.as_ref().map_or_else(|| things.value(name, 1), |is| things.of_type(name, is));
+                    let exactly = matches!(is, Some(Type::Is(_)));
+                    match members.get(name) {
+                        Some(known) if is.is_none() || !exactly && same_type(known, &made) => {}
+                        _ => drop(members.insert(name.clone(), made)),
+                    }
+                    made_in_all += 1;
                 }
+                // What was just named may itself be named in: the items of a list that was missed are missing theirs.
+                open.extend(members.values_mut().map(|member| (member, depth + 1)));
             }
-            // What was just named may itself be named in: the items of a list that was missed are missing theirs.
-            members.values_mut().for_each(|member| name_members(member, shape, things, depth + 1));
+            Value::Array(elements) => open.extend(elements.iter_mut().map(|element| (element, depth))),
+            _ => {}
         }
-        Value::Array(elements) => {
-            elements.iter_mut().for_each(|element| name_members(element, shape, things, depth));
-        }
-        _ => {}
     }
 }
 

@@ -1,5 +1,6 @@
 //! A tool whose world is closed, or that denies to use the network, must not reach for a host outside. Loopback is not
-//! outside; a host that the user named for the server belongs to a closed world, but not to one without a network.
+//! outside; a host that the user named for the server, or that of the service which the server is for, belongs to a closed
+//! world, but not to one without a network.
 
 use super::{declared, deeds, listed};
 use crate::findings::{Cause, Kind};
@@ -28,7 +29,8 @@ impl Check for StaysInside {
         let mut reached: Vec<String> = Vec::new();
         for (_, effects) in &deeds {
             let outside = effects.outside().filter(|contact| {
-                let meant = matches!(closed, Closed::Hint(_)) && watched.is_named(contact);
+                let known = watched.is_named(contact) || context.is_own_service(&contact.host);
+                let meant = matches!(closed, Closed::Hint(_)) && known;
                 !meant && !watched.by_itself.contains(&contact.host)
             });
             reached.extend(outside.map(|contact| contact.place()));

@@ -58,9 +58,12 @@ fn uncalled_for<'a>(
     said: &'a Said<'_>,
     watched: &'a Watched,
 ) -> impl Iterator<Item = &'a Touch> {
+    let mut with_background = Effects::default();
+    with_background.connects.clone_from(&effects.connects);
+    with_background.programs = effects.programs.iter().chain(&watched.programs).cloned().collect();
     effects.secrets().filter(move |touch| {
         !is_asked_for(case, &touch.path, watched)
-            && Business::of(&touch.path, said, effects).is_none()
+            && Business::of(&touch.path, said, &with_background).is_none()
             && !is_met_on_a_walk(&touch.path, effects)
             && !is_of_the_project(case, touch, watched)
     })

@@ -129,7 +129,7 @@ pub fn told<'a>(replies: impl IntoIterator<Item = &'a Reply<'a>>, clients: usize
 }
 
 /// All that a call was answered, without what is different each time by its nature.
-fn said(outcome: &Outcome) -> String {
+pub(in crate::judge::checks) fn said(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Reply(reply) => match &reply.content {
             Content::Reply { body: Body::Error(error), .. } => error.message.clone(),

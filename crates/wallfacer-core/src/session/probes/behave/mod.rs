@@ -130,12 +130,15 @@ impl<'a> Behave<'a> {
         let command = words.map(|word| word.to_string_lossy().into_owned()).collect();
         let plan = Options { seed, mode: Mode::Conform, iterations: calls, max_bytes: MAX_BYTES };
         let (mut planner, refused) = Planner::new(&selection.tools, plan);
+        planner.recall(&known.first_calls);
         for (what, why) in refused {
             notebook.leave_out(&what, &format!("its input schema cannot be used: {why}"));
         }
         let world = connector.world();
         let footholds = Footholds::new(&selection.tools, world.scopes(), world.workspace().is_some());
-        footholds.into_iter().for_each(|footholds| planner.stand_on(footholds));
+        footholds
+            .into_iter()
+            .for_each(|footholds| planner.stand_on(footholds.of_server(server.name.as_deref())));
         let empty = Arc::new(Context::new(catalogue, server.protocol));
         let places = context.watched.as_ref().map(|watched| watched.places.clone()).unwrap_or_default();
         Behave {

@@ -10,8 +10,8 @@ use wallfacer_text::lexicon::{Action, does};
 use crate::catalogue::Tool;
 use crate::observe::{Answer, observe};
 use crate::plan::{
-    Case, Ground, Intent, Job, Known, Lesson, Mode, Options, Phase, Planner, Purpose, Step, demanded,
-    function, places,
+    Case, FirstCalls, Ground, Intent, Job, Known, Lesson, Mode, Options, Phase, Planner, Purpose, Step,
+    demanded, function, places,
 };
 use crate::run::Recording;
 use crate::session::lab::{Tried, refusal, teach};
@@ -20,7 +20,8 @@ use wallfacer_process::trace::{Event, Kind as Deed};
 
 /// Valid calls of each tool.
 const CALLS: usize = 16;
-/// Those that every tool gets first; the others are for tools, or functions of a tool, that took none of these.
+/// Those that every tool gets first, unless one that it takes is known; the others are for tools, or functions of a tool, that
+/// took none of these.
 const FIRST_CALLS: usize = 2;
 /// Those that a tool gets at most: what they would teach is not worth the time of the others.
 const MOST_CALLS: usize = 9;
@@ -53,6 +54,8 @@ pub struct Learning {
     /// Calls that are made only where none before them succeeded.
     held_back: Vec<Case>,
     rounds: usize,
+    /// Tools of which a call is known that they take.
+    reached: BTreeSet<String>,
     tools: BTreeMap<String, Tool>,
     /// A directory that is there.
     inside: Option<PathBuf>,
@@ -61,9 +64,10 @@ pub struct Learning {
 }
 
 impl Learning {
-    pub fn new(tools: &[Tool], ground: &Ground, seed: u64) -> Learning {
+    pub fn new(tools: &[Tool], ground: &Ground, first_calls: &FirstCalls, seed: u64) -> Learning {
         let plan = Options { seed, mode: Mode::Conform, iterations: CALLS, max_bytes: MAX_BYTES };
         let (mut planner, _) = Planner::new(tools, plan);
+        planner.recall(first_calls);
         planner.know(places_that_are_there(tools, ground));
         let tools = tools.iter().map(|tool| (tool.name.clone(), tool.clone())).collect();
         Learning {
@@ -73,6 +77,7 @@ impl Learning {
             order: Vec::new(),
             held_back: Vec::new(),
             rounds: 0,
+            reached: first_calls.reached().map(str::to_owned).collect(),
             tools,
             inside: ground.inside.as_ref().map(|(directory, _)| directory.clone()),
             confining: BTreeSet::new(),
@@ -92,7 +97,10 @@ impl Learning {
                 let (Some(tool), Some(arguments)) = (case.subject.tool(), case.arguments()) else { continue };
                 self.known.entry(tool.to_owned()).or_default().valid.push(arguments.clone());
             }
-            let (first, later) = in_turn(round.cases);
+            let (first, later) = in_turn(round.cases, |tool| match self.reached.contains(tool) {
+                true => 1,
+                false => FIRST_CALLS,
+            });
             self.held_back.extend(later);
             self.order = first.into_iter().filter(|case| self.is_worth(case)).collect();
             if !self.order.is_empty() {
@@ -163,7 +171,7 @@ pub fn confining(case: &Case, recording: &Recording, answer: &Answer) -> BTreeSe
 
 /// The first call of each tool, then the second of each: where time is short, something is known of all. And those that
 /// come later.
-fn in_turn(mut cases: Vec<Case>) -> (Vec<Case>, Vec<Case>) {
+fn in_turn(mut cases: Vec<Case>, first_calls: impl Fn(&str) -> usize) -> (Vec<Case>, Vec<Case>) {
     // A call behind the one that must come first teaches more than another guess without it.
     cases.sort_by_key(|case| case.prelude.is_empty());
     let mut counts: BTreeMap<crate::plan::Subject, usize> = BTreeMap::new();
@@ -178,7 +186,9 @@ fn in_turn(mut cases: Vec<Case>) -> (Vec<Case>, Vec<Case>) {
         |case: &Case| case.subject.tool().is_some_and(|tool| does(tool, Action::Prepares).is_some());
     counted.sort_by_key(|(count, case)| (*count, prepares(case)));
     counted.retain(|(count, _)| *count <= MOST_CALLS);
-    let (first, later): (Vec<_>, Vec<_>) = counted.into_iter().partition(|(count, _)| *count <= FIRST_CALLS);
+    let comes_first =
+        |(count, case): &(usize, Case)| *count <= first_calls(case.subject.tool().unwrap_or_default());
+    let (first, later): (Vec<_>, Vec<_>) = counted.into_iter().partition(comes_first);
     let cases = |counted: Vec<(usize, Case)>| counted.into_iter().map(|(_, case)| case).collect();
     (cases(first), cases(later))
 }

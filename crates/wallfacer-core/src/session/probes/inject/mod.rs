@@ -15,12 +15,13 @@ use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
 use crate::judge::{Context, proof};
 use crate::plan::{
-    Aim, Case, Ground, Met, Rank, Ranked, guesses, injection_cases, offer_injections, taken_away,
+    Aim, Case, FirstCalls, Ground, Met, Rank, Ranked, guesses, injection_cases, offer_injections, taken_away,
     unrestricted, vary,
 };
 use crate::run::{Recording, Taken};
 use crate::session::agenda::Selection;
 use crate::session::lab::{Done, Job, Lab, Tried, Work, World};
+use crate::session::look;
 use crate::session::prove::{Interest, Outcome};
 use crate::shard::Shard;
 use crate::summary::NotTested;
@@ -56,6 +57,7 @@ pub struct Inject {
     shard: Shard,
     /// How many of the tools are planned for.
     planned: usize,
+    first_calls: Arc<FirstCalls>,
     learning: Learning,
     stage: Stage,
     /// What is left to try, the likeliest first, whichever tool it belongs to.
@@ -109,11 +111,12 @@ impl Inject {
     /// The worlds in which injections are tried, and a probe for them.
     pub fn new(
         lab: Lab,
-        catalogue: &Arc<Catalogue>,
+        known: &look::Known,
         selection: &Selection,
         context: Context,
         seed: u64,
     ) -> (Inject, Lab) {
+        let look::Known { catalogue, first_calls, .. } = known;
         let mut online = lab.connector(World::Watched).clone();
         let ground = prepare(&mut online, catalogue, seed, false);
         let mut offline = online.clone();
@@ -133,7 +136,7 @@ impl Inject {
         };
         let tools = catalogue.tools.entries.iter().filter(|tool| selection.wants(&tool.name));
         let tools: Vec<Tool> = tools.cloned().collect();
-        let learning = Learning::new(&tools, &ground, seed);
+        let learning = Learning::new(&tools, &ground, first_calls, seed);
         let context = Arc::new(context);
         let inject = Inject {
             seen: Seen { world: World::Planted, context, interest: Interest::INJECTION },
@@ -142,6 +145,7 @@ impl Inject {
             tools,
             shard: selection.shard(),
             planned: 0,
+            first_calls: first_calls.clone(),
             learning,
             stage: Stage::Start,
             catalogue: catalogue.clone(),
@@ -177,7 +181,8 @@ impl Inject {
             seen: self.seen.clone(),
             seed: self.seed,
             ground: self.ground.clone(),
-            learning: Learning::new(&tools, &self.ground, self.seed),
+            learning: Learning::new(&tools, &self.ground, &self.first_calls, self.seed),
+            first_calls: self.first_calls.clone(),
             tools,
             shard: self.shard,
             planned: 0,

@@ -6,17 +6,28 @@ use std::time::Duration;
 
 use super::super::notebook::Seen;
 use super::super::{Notebook, Probe};
+use super::disturbances::disturb;
 use crate::catalogue::Catalogue;
 use crate::event::Listener;
 use crate::judge::Context;
-use crate::plan::{Case, Step};
+use crate::plan::{Ask, Case, Disturbance, Part, Question, RawFrame, Request, Schedule, Step};
 use crate::session::lab::{Done, Job, Work, World, of_server};
 use crate::session::look::Known;
 use crate::session::prove::Interest;
-use crate::wire::Connector;
+use crate::target::Era;
+use crate::wire::{Connector, Dialect};
 
 /// SIGTERM, by its number on every system.
 const TERMINATE: i32 = 15;
+/// The id of a request that is sent in two halves; far from those that a connection counts up from one.
+const HALVED: i64 = 700_001;
+/// How long nothing follows the first half.
+const SILENCE_MS: u64 = 1_200;
+/// What is answered while nobody reads is so much about, and nobody reads for so long.
+const UNREAD_BYTES: usize = 1 << 20;
+const UNREAD_MS: u64 = 1_200;
+/// Sessions at once.
+const MANY_SESSIONS: usize = 24;
 /// What clients wait for a server to start, the shortest first.
 const CLIENTS_WAIT: [Duration; 3] =
     [Duration::from_secs(10), Duration::from_secs(30), Duration::from_secs(60)];
@@ -37,10 +48,20 @@ impl Lifecycle {
         let alone = |steps: Vec<Step>| Work::Alone { case: Box::new(of_server(steps, seed)), brief: false };
         if reach.command().is_some() {
             waiting.push_back(Work::List);
-            if reach.endpoint().is_none() {
-                waiting.push_back(alone(vec![Step::Probe, Step::CloseInput]));
-            }
+            waiting.push_back(alone(vec![list(), Step::Restart, list()]));
             waiting.push_back(alone(vec![Step::Probe, Step::Signal(TERMINATE)]));
+            waiting.push_back(alone(vec![Step::Probe, disturb(Disturbance::KillLauncher)]));
+            let more = match reach.endpoint().is_none() {
+                true => over_pipes(known),
+                false => over_http(),
+            };
+            waiting.extend(more.into_iter().map(alone));
+            let confined = known.server.standing.is_confined();
+            if confined && reach.endpoint().is_none() {
+                let ended = disturb(Disturbance::Restart { killed: false });
+                let second = disturb(Disturbance::Beside);
+                waiting.push_back(alone(vec![Step::Probe, ended, Step::Probe, second, Step::Probe]));
+            }
         }
         Lifecycle {
             seen: Seen { world: World::Plain, context, interest: Interest::ANSWERS },
@@ -52,7 +73,7 @@ impl Lifecycle {
         }
     }
 
-    /// Whether a fresh server lists the same tools in the same order.
+    /// Whether a fresh server lists the same tools.
     fn compare(&self, listed: &Catalogue, notebook: &mut Notebook) {
         let (one, other) = (&self.known.tools.entries, &listed.tools.entries);
         let names = |tools: &[crate::catalogue::Tool]| -> Vec<String> {
@@ -63,18 +84,9 @@ impl Lifecycle {
             names.sort();
             names
         };
-        let text = |tool: &crate::catalogue::Tool| serde_json::Value::Object(tool.listed.clone()).to_string();
-        let changed = one.iter().zip(other).find(|(one, other)| text(one) != text(other));
-        let told = if sorted(first.clone()) != sorted(second.clone()) {
-            Some("two starts of the server list different tools".to_owned())
-        } else if first != second {
-            Some("two starts of the server list its tools in a different order".to_owned())
-        } else {
-            changed.map(|(tool, _)| format!("two starts of the server describe `{}` differently", tool.name))
-        };
-        if let Some(told) = told {
-            notebook
-                .note(None, format!("{told}; clients that keep what they sent before cannot use it again"));
+        if sorted(first) != sorted(second) {
+            let told = "two starts of the server list different tools; clients that keep what they sent before cannot use it again";
+            notebook.note(None, told.to_owned());
         }
     }
 
@@ -82,6 +94,62 @@ impl Lifecycle {
         let Some(longest) = CLIENTS_WAIT.iter().rev().find(|limit| self.startup > **limit) else { return };
         let (took, limit) = (self.startup.as_secs_f64(), longest.as_secs());
         notebook.note(None, format!("took {took:.1} s to start; some clients wait no longer than {limit} s"));
+    }
+}
+
+/// Half a message and silence, a line that is no message, and a client that reads nothing for a while.
+fn over_pipes(known: &Known) -> Vec<Vec<Step>> {
+    let version = known.server.protocol;
+    let request = Dialect::new(version).request(HALVED, probe_of(version.era()), None);
+    let (start, end) = request.split_at(request.len() / 2);
+    let half = || Step::Raw(RawFrame::new(start.to_vec(), None));
+    let rest = RawFrame::new([end, b"\n"].concat(), Some(&HALVED.to_string()));
+    let tools = known.catalogue.tools.entries.iter();
+    let size: usize =
+        tools.map(|tool| serde_json::Value::Object(tool.listed.clone()).to_string().len()).sum();
+    let times = (UNREAD_BYTES / size.max(200)).clamp(16, 500) as u32;
+    let request = Request { method: "tools/list".to_owned(), params: serde_json::Map::new() };
+    let unread = disturb(Disturbance::Unread { times, ms: UNREAD_MS, request });
+    let broken = Step::Raw(RawFrame::new(b"{\"jsonrpc\":\"2.0\",\n".to_vec(), None));
+    vec![
+        vec![Step::Probe, Step::CloseInput],
+        vec![Step::Probe, half(), Step::Pause(SILENCE_MS), Step::Raw(rest), Step::Probe],
+        vec![Step::Probe, half(), Step::Pause(SILENCE_MS), Step::CloseInput],
+        vec![broken, Step::Probe],
+        vec![Step::Probe, unread, Step::Probe],
+    ]
+}
+
+/// Clients that hang up, a session that a restart has ended, and many sessions at once.
+fn over_http() -> Vec<Vec<Step>> {
+    let request = || Request { method: "tools/list".to_owned(), params: serde_json::Map::new() };
+    let hang_up = |after_ms: u64| disturb(Disturbance::HangUp { after_ms, request: request() });
+    let ask = |client: usize| {
+        let Request { method, params } = request();
+        Ask { client, part: Part::Call, method, params, marks: Vec::new() }
+    };
+    let rounds = vec![(0..MANY_SESSIONS).map(ask).collect(), vec![ask(0)]];
+    let many = Schedule { question: Question::Nothing, rounds, times: 1 };
+    vec![
+        vec![Step::Probe, hang_up(0), hang_up(1), hang_up(3), Step::Probe],
+        vec![
+            Step::Probe,
+            disturb(Disturbance::Restart { killed: true }),
+            disturb(Disturbance::Stale { request: request() }),
+        ],
+        vec![Step::Rounds(Box::new(many))],
+    ]
+}
+
+fn list() -> Step {
+    Step::Call { method: "tools/list".to_owned(), params: serde_json::Map::new() }
+}
+
+/// The cheapest valid request of an era.
+fn probe_of(era: Era) -> &'static str {
+    match era {
+        Era::Legacy => "ping",
+        Era::Modern => "server/discover",
     }
 }
 

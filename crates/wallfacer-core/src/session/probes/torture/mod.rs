@@ -2,6 +2,7 @@
 //! and what was written must be there.
 
 mod calibration;
+mod disturbances;
 mod form;
 mod identity;
 mod lifecycle;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use wallfacer_schema::Schema;
 
 use self::calibration::{Calibrated, Calibration};
+use self::disturbances::SlowCall;
 use self::form::Form;
 pub use self::lifecycle::Lifecycle;
 use super::notebook::Seen;
@@ -23,7 +25,7 @@ use crate::event::{Event, Listener};
 use crate::findings::Kind;
 use crate::judge::{Context, replies};
 use crate::observe::Answer;
-use crate::plan::{Case, Footholds, Mode, Options, Phase, Planner, Question, Subject, takes_away};
+use crate::plan::{Case, Footholds, Mode, Options, Phase, Planner, Question, Subject, Trouble, takes_away};
 use crate::session::agenda::Selection;
 use crate::session::lab::{Done, Job, Tried, Work, World, teach};
 use crate::session::look::Known;
@@ -40,6 +42,20 @@ const MAX_FORMS: usize = 3;
 const MAX_ALL_FORMS: usize = 90;
 /// A call that takes longer is not made many times over.
 const SLOW: Duration = Duration::from_millis(1_500);
+/// A call that takes as long can be taken back while it is under way.
+const LONG: Duration = Duration::from_millis(400);
+/// A call that is made a thousand times must not take longer.
+const QUICK: Duration = Duration::from_millis(12);
+/// Pairs of a writer and a reader that are held to keep what they are given, tools whose services fail, tools that are taken
+/// back, and tools that are called a thousand times; those of a short share.
+const MAX_STORES: [usize; 2] = [3, 1];
+const MAX_ASKING: [usize; 2] = [4, 1];
+const MAX_SLOW: [usize; 2] = [3, 1];
+const MAX_GROWING: [usize; 2] = [6, 0];
+/// A server that takes longer to start is not started half a dozen times in a short share.
+const DEAR_START: Duration = Duration::from_secs(1);
+/// What services do in a short share.
+const FEW_TROUBLES: [Trouble; 3] = [Trouble::Resets, Trouble::Error, Trouble::Garbage];
 /// All calls that are made one by one to see what they do may take about so long.
 const MOST_ALONE: Duration = Duration::from_secs(15);
 
@@ -60,6 +76,8 @@ pub struct Load {
     pub concurrency: usize,
     /// Clients that share them, where a server takes several.
     pub clients: usize,
+    /// Whether all is tried that there is, and not only a short share of it.
+    pub thorough: bool,
     /// Whether the user says that all sessions share what is stored, or that they do not.
     pub shared: Option<bool>,
 }
@@ -76,6 +94,13 @@ pub struct Torture {
     forms: Vec<Form>,
     calibration: Option<Calibration>,
     waiting: VecDeque<Case>,
+    /// What mostly waits, and so goes on beside the rest.
+    quiet: VecDeque<Work>,
+    /// Valid calls that asked a service for something, one of each tool.
+    asking: BTreeMap<String, Case>,
+    slow: Vec<SlowCall>,
+    confined: bool,
+    startup: Duration,
     under_way: BTreeMap<u64, ()>,
     next: u64,
     made: usize,
@@ -102,13 +127,16 @@ impl Torture {
     ) -> Torture {
         let options = Options { seed, mode: Mode::Conform, iterations: CALLS, max_bytes: MAX_BYTES };
         let (mut planner, refused) = Planner::new(&selection.tools, options);
+        planner.recall(&known.first_calls);
         for (what, why) in refused {
             notebook.leave_out(&what, &format!("its input schema cannot be used: {why}"));
         }
         if known.server.standing.is_confined() {
             let world = connector.world();
             let footholds = Footholds::new(&selection.tools, world.scopes(), world.workspace().is_some());
-            footholds.into_iter().for_each(|footholds| planner.stand_on(footholds));
+            footholds
+                .into_iter()
+                .for_each(|footholds| planner.stand_on(footholds.of_server(known.server.name.as_deref())));
         }
         Torture {
             seen: Seen { world: World::Plain, context, interest: Interest::ANSWERS },
@@ -122,6 +150,11 @@ impl Torture {
             forms: Vec::new(),
             calibration: None,
             waiting: VecDeque::new(),
+            quiet: VecDeque::new(),
+            asking: BTreeMap::new(),
+            slow: Vec::new(),
+            confined: known.server.standing.is_confined(),
+            startup: known.server.startup,
             under_way: BTreeMap::new(),
             next: 0,
             made: 0,
@@ -129,11 +162,11 @@ impl Torture {
         }
     }
 
-    fn job(&mut self, work: Work) -> (u64, Job) {
+    fn job(&mut self, work: Work, waits: bool) -> (u64, Job) {
         self.next += 1;
         self.under_way.insert(self.next, ());
         let (world, context) = (self.seen.world, self.seen.context.clone());
-        (self.next, Job { world, context, work, waits: false })
+        (self.next, Job { world, context, work, waits })
     }
 
     /// The next valid calls; none where enough is known.
@@ -153,6 +186,7 @@ impl Torture {
             None => false,
         };
         let took = tried.seen.steps.last().map(|step| step.took).unwrap_or_default();
+        self.look_at_services_and_time(tried, completed, took);
         let (Some(tool), Some(arguments)) = (tried.case.subject.tool(), tried.case.arguments()) else {
             return;
         };
@@ -174,9 +208,55 @@ impl Torture {
         }
     }
 
-    /// Whether anything of this is asked for.
-    fn is_wanted(&self) -> bool {
-        self.load.mode != TortureMode::Lifecycle
+    /// Which calls ask a service, and which take so long that they can be taken back.
+    fn look_at_services_and_time(&mut self, tried: &Tried, completed: bool, took: Duration) {
+        let (Some(tool), Some(arguments)) = (tried.case.subject.tool(), tried.case.arguments()) else {
+            return;
+        };
+        let fetched = tried.recording.steps.last().and_then(|step| step.fetched.as_ref());
+        if fetched.is_some_and(|fetched| !fetched.is_empty()) {
+            let known = self.asking.entry(tool.to_owned()).or_insert_with(|| tried.case.clone());
+            if completed {
+                known.clone_from(&tried.case);
+            }
+        }
+        let known = self.slow.iter().any(|slow| slow.tool == tool);
+        let takes_away = takes_away(tool);
+        if (completed && took >= LONG || tried.aside) && !known && !takes_away {
+            let (tool, arguments) = (tool.to_owned(), arguments.clone());
+            self.slow.push(SlowCall { tool, arguments, prelude: tried.case.prelude.clone() });
+        }
+    }
+
+    /// What happens to the server in the middle of its work.
+    fn plan_disturbances(&mut self, calibrated: &Calibrated) {
+        let share = usize::from(!self.load.thorough);
+        let (seed, alone) = (self.seed, |case: Case| Work::Alone { case: Box::new(case), brief: false });
+        let slow = self.slow.iter().take(MAX_SLOW[share]);
+        self.quiet.extend(slow.map(|slow| alone(disturbances::cancelled(slow, seed))));
+        let plans =
+            schedules::Plans { forms: &self.forms, calibrated, concurrency: 1, clients: 1, seed: self.seed };
+        self.waiting.extend(plans.growth(MAX_GROWING[share], QUICK));
+        if !self.confined {
+            return;
+        }
+        let troubles = if self.load.thorough { &Trouble::ALL[..] } else { &FEW_TROUBLES[..] };
+        for call in self.asking.values().take(MAX_ASKING[share]) {
+            let cases = disturbances::troubled(call, troubles);
+            self.quiet.push_back(Work::OneByOne { cases, patient: true });
+        }
+        let dear = self.startup > DEAR_START && !self.load.thorough;
+        for pair in calibrated.pairs.iter().copied().take(MAX_STORES[share]).filter(|_| !dear) {
+            let moments = if self.load.thorough { 3 } else { 1 };
+            self.quiet.push_back(alone(plans.survival(pair, moments)));
+            if self.listens {
+                self.quiet.push_back(alone(plans.foreign(pair)));
+            }
+            if self.load.thorough {
+                let schema = self.schemas.get(&self.forms[pair.0].tool);
+                self.quiet.extend(plans.disk(pair, schema).into_iter().map(alone));
+            }
+        }
     }
 
     /// All that is known of calls alone is put to use.
@@ -202,7 +282,10 @@ impl Torture {
                 self.waiting.extend(plans.sessions(said, self.load.shared));
             }
         }
-        if self.waiting.is_empty() && self.made == 0 {
+        if matches!(mode, TortureMode::All | TortureMode::Lifecycle) {
+            self.plan_disturbances(calibrated);
+        }
+        if self.waiting.is_empty() && self.made == 0 && mode != TortureMode::Lifecycle {
             notebook.leave_out("calls in flight together", "no call works that could be made several times");
         }
     }
@@ -254,8 +337,10 @@ impl Probe for Torture {
     }
 
     fn propose(&mut self, computes: bool, listener: &mut dyn Listener) -> Option<(u64, Job)> {
-        if !self.is_wanted() {
-            self.stage = Stage::Done;
+        if self.stage == Stage::AtOnce
+            && let Some(work) = self.quiet.pop_front()
+        {
+            return Some(self.job(work, true));
         }
         if !computes {
             return None;
@@ -263,7 +348,7 @@ impl Probe for Torture {
         if self.stage == Stage::AtOnce {
             let case = self.waiting.pop_front()?;
             self.made += 1;
-            return Some(self.job(Work::Alone { case: Box::new(case), brief: false }));
+            return Some(self.job(Work::Alone { case: Box::new(case), brief: false }, false));
         }
         if !self.under_way.is_empty() {
             return None;
@@ -273,7 +358,7 @@ impl Probe for Torture {
                 Some(cases) => {
                     listener.hear(&Event::RoundBegun { phase: "valid calls", cases: cases.len() });
                     self.learning = cases.clone();
-                    return Some(self.job(Work::OneByOne { cases, patient: false }));
+                    return Some(self.job(Work::OneByOne { cases, patient: false }, false));
                 }
                 None => self.stage = Stage::Calibrate,
             }
@@ -282,12 +367,17 @@ impl Probe for Torture {
             form::keep_within(&mut self.forms, MOST_ALONE);
             let calibration = Calibration::new(&self.forms, self.seed);
             let case = calibration.case(self.seed);
-            if self.forms.is_empty() {
+            if self.forms.is_empty() && self.asking.is_empty() && self.slow.is_empty() {
                 self.stage = Stage::Done;
                 return None;
             }
+            if self.forms.is_empty() {
+                self.plan_disturbances(&Calibrated::default());
+                self.stage = Stage::AtOnce;
+                return self.quiet.pop_front().map(|work| self.job(work, true));
+            }
             self.calibration = Some(calibration);
-            return Some(self.job(Work::Alone { case: Box::new(case), brief: false }));
+            return Some(self.job(Work::Alone { case: Box::new(case), brief: false }, false));
         }
         None
     }
@@ -311,17 +401,20 @@ impl Probe for Torture {
     }
 
     fn is_done(&self) -> bool {
-        let idle = self.under_way.is_empty() && self.waiting.is_empty();
+        let idle = self.under_way.is_empty() && self.waiting.is_empty() && self.quiet.is_empty();
         idle && matches!(self.stage, Stage::AtOnce | Stage::Done)
     }
 
     fn finish(&mut self, why: Option<&str>, notebook: &mut Notebook) {
-        if self.stage == Stage::Done && self.forms.is_empty() && self.is_wanted() {
+        let wanted = self.load.mode != TortureMode::Lifecycle;
+        if self.stage == Stage::Done && self.forms.is_empty() && wanted {
             notebook.leave_out("calls in flight together", "no call worked when it was made alone");
         }
         if let Some(why) = why.filter(|_| !self.is_done()) {
             let left = match self.stage {
-                Stage::AtOnce => format!("{} of the tests with calls in flight together", self.waiting.len()),
+                Stage::AtOnce => {
+                    format!("{} of the tests of torture", self.waiting.len() + self.quiet.len())
+                }
                 _ => "calls in flight together".to_owned(),
             };
             notebook.leave_out(&left, why);

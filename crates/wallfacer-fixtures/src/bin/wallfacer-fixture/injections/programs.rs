@@ -1,6 +1,7 @@
 //! Values that reach other programs.
 
 use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -139,6 +140,32 @@ pub fn scene(name: &str) -> Option<Scene> {
             })
             .except(|_| true, |call| run_there(call, |word| !word.starts_with('/')))
         }
+        "command-behind-own-arguments" => {
+            text_tool("calendar", "Shows pages of the calendar.", "args", |call| {
+                run(Command::new("echo").args(call.text("args").split_whitespace()))
+            })
+            .except(|_| true, |call| shell(&format!("echo {}", call.text("args"))))
+        }
+        "command-beside-a-command" => {
+            let both = json!({"room": {"type": "string"}, "command": {"type": "string"}});
+            Tool::new("exec_in_room", "Runs a command in a room.", both, &["room", "command"], |call| {
+                run(Command::new("echo").args(["--", call.text("room"), call.text("command")]))
+            })
+            .except(|_| true, |call| shell(&format!("echo -- {} 'in the room'", call.text("room"))))
+        }
+        "command-in-a-path-that-is-there" => {
+            text_tool("count_letters", "Counts the letters of a page.", "path", |call| match page(call) {
+                Some(page) => run(Command::new("wc").args(["-c", "--"]).arg(page)),
+                None => failed("there is no such page"),
+            })
+            .except(
+                |_| true,
+                |call| match page(call) {
+                    Some(page) => shell(&format!("wc -c \"{}\"", page.display())),
+                    None => failed("there is no such page"),
+                },
+            )
+        }
         "command-as-a-list" => {
             let words = json!({"command": {"type": "array", "items": {"type": "string"}, "minItems": 1}});
             Tool::new("run_command", "Runs one of a few commands.", words, &["command"], |call| {
@@ -171,6 +198,12 @@ fn run_there(call: &Call, may: impl Fn(&str) -> bool) -> Answer {
         }
         _ => failed("this command is not allowed"),
     }
+}
+
+/// The page that a call names, if it is there.
+fn page(call: &Call) -> Option<PathBuf> {
+    let page = root().join(call.text("path"));
+    page.canonicalize().is_ok_and(|there| there.starts_with(root()) && there.is_file()).then_some(page)
 }
 
 fn words_of(call: &Call) -> Vec<String> {

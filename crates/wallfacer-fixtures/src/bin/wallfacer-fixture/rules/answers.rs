@@ -18,6 +18,10 @@ pub fn scene(name: &str) -> Option<Scene> {
         "fails-on-empty-text" => echo(|call| call.text("text").is_empty()),
         "fails-on-empty-list" => sum(|call| items(call) == 0),
         "fails-on-long-list" => sum(|call| items(call) >= 1_000),
+        "refuses-under-another-code" => echo(|_| false).except(
+            |call| call.text("text").len() > LONGEST || call.text("text").is_empty(),
+            |_| Answer::Refusal(Failure::new(INTERNAL, "text must have between 1 and 4096 characters")),
+        ),
         _ => return None,
     };
     Some(Scene::of(vec![tool]))
@@ -57,5 +61,5 @@ fn items(call: &Call) -> usize {
 }
 
 fn broken() -> Answer {
-    Answer::Refusal(Failure::new(INTERNAL, "index out of range"))
+    Answer::Refusal(Failure::new(INTERNAL, "list index out of range"))
 }

@@ -6,6 +6,7 @@ use crate::answer::Answer;
 use crate::session::lock;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::SystemTime;
 
@@ -36,8 +37,32 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         one_cell(),
         on_one_host(),
         either_and_not_both(),
+        declares_nothing(),
+        address_in_the_text(),
     ];
-    (flaw == "reach").then(|| Scene::of(tools))
+    match flaw {
+        "reach" => Some(Scene::of(tools)),
+        "reach-programs" => Some(Scene::of(vec![tunes_lutes(), rings_bells()])),
+        _ => None,
+    }
+}
+
+/// Asks a shell for a program that no machine has.
+fn tunes_lutes() -> Tool {
+    Tool::new("tune_lute", "Tunes a lute.", json!({}), &[], |_| run("lutectl tune"))
+}
+
+/// Asks for one where it should lie.
+fn rings_bells() -> Tool {
+    Tool::new("ring_bell", "Rings a bell.", json!({}), &[], |_| run("/usr/bin/bellctl ring"))
+}
+
+fn run(line: &str) -> Answer {
+    match Command::new("sh").args(["-c", line]).stdin(Stdio::null()).output() {
+        Ok(done) if done.status.success() => said("done"),
+        Ok(done) => failed(&format!("Command failed: {line}\n{}", String::from_utf8_lossy(&done.stderr))),
+        Err(error) => failed(&error.to_string()),
+    }
 }
 
 fn text() -> Value {
@@ -89,6 +114,28 @@ fn either_and_not_both() -> Tool {
             _ => failed("Pass either shore or depth, not both and not neither."),
         }
     })
+}
+
+fn address_in_the_text() -> Tool {
+    let about = "Reads a leaflet.\n\n## Examples\n- https://leaflets.beetles.example/wings.html\n";
+    Tool::new("read_leaflet", about, json!({"url": text()}), &["url"], |call| match call.text("url") {
+        url if url.starts_with("https://leaflets.beetles.example/") => said("read"),
+        _ => failed("the address is not one of those that are supported"),
+    })
+}
+
+/// Its schema names no argument; its refusals do.
+fn declares_nothing() -> Tool {
+    let tool = Tool::new("hang_lamps", "Hangs lamps.", json!({}), &[], |call| {
+        let is_list = call.arguments["hooks"].as_array().is_some_and(|hooks| !hooks.is_empty());
+        let faults = json!([{ "expected": "array", "code": "invalid_type", "path": ["hooks"],
+            "message": "Invalid input: expected array, received undefined" }]);
+        match is_list {
+            true => said("hung"),
+            false => failed(&format!("Invalid arguments: {faults}")),
+        }
+    });
+    tool.undeclared()
 }
 
 /// An id that no other process gives.

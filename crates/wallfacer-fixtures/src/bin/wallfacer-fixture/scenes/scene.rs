@@ -106,6 +106,12 @@ impl Tool {
         Tool { later: Some(declared), ..self }
     }
 
+    /// Its schema says nothing of its arguments.
+    pub fn undeclared(self) -> Tool {
+        let declared = tools::with(self.declared, json!({"inputSchema": {"type": "object"}}));
+        Tool { declared, entry: Entry::Anything, ..self }
+    }
+
     pub fn entry(self, entry: Entry) -> Tool {
         Tool { entry, ..self }
     }

@@ -1,0 +1,220 @@
+//! What happens to a server in the middle of its work, as far as it takes another server: restarts, second instances,
+//! sessions of another life.
+
+use std::time::{Duration, Instant};
+
+use tokio::time::timeout;
+use wallfacer_process::Process;
+
+use super::Runner;
+use crate::plan::{Disturbance, Request};
+use crate::run::aftermath::Aftermath;
+use crate::run::call::{Call, execute};
+use crate::run::life::Life;
+use crate::run::patience::Patience;
+use crate::run::recording::{Mark, Taken};
+use crate::wire::{ConnectError, Connection, Connector};
+use crate::world::Carried;
+
+/// What clients give a server to leave.
+const LEAVING: Duration = Duration::from_secs(5);
+/// SIGTERM, by its number on every system.
+const TERMINATE: i32 = 15;
+/// Ports of a first server that a second one finds taken.
+const MAX_PORTS: usize = 16;
+/// Room for what a server and its interpreter write, and little enough to be filled.
+const SMALL_DISK: u64 = 24 << 20;
+/// What a page of another origin says of itself.
+const FOREIGN_HOST: &str = "pages.example";
+
+impl Runner {
+    pub(super) async fn disturb(
+        &mut self,
+        disturbance: &Disturbance,
+        patience: &Patience,
+    ) -> Result<Taken, ConnectError> {
+        match disturbance {
+            Disturbance::Restart { killed } => self.restart(*killed).await,
+            Disturbance::Beside => self.start_second(patience).await,
+            Disturbance::Stale { request } => self.ask_under_former_session(request, patience).await,
+            Disturbance::Foreign { request } => self.ask_as_foreign_page(request, patience).await,
+            other => Ok(self.life().await?.disturb(other, patience).await),
+        }
+    }
+
+    /// Ends the server at hand, and starts it again with what it left on its disk.
+    async fn restart(&mut self, killed: bool) -> Result<Taken, ConnectError> {
+        let started = Instant::now();
+        self.others.clear();
+        self.life().await?;
+        let mut life = self.life.take().expect("just there");
+        end(&mut life, killed).await;
+        let mut aftermath = Aftermath::default();
+        self.former_session = life.connection.session().or(self.former_session.take());
+        match left_by(&life.connection, std::mem::take(&mut self.carried)) {
+            Ok(carried) => self.carried = carried,
+            Err(why) => aftermath.impossible = Some(why),
+        }
+        drop(life);
+        if aftermath.impossible.is_none() {
+            let mut connector = self.with_disk();
+            match Life::start(&mut connector, &self.headers).await {
+                Ok(life) => {
+                    self.mark = Mark::now(&life.connection);
+                    self.life = Some(life);
+                    self.lives += 1;
+                }
+                Err(error) => aftermath.refused = Some(error.to_string()),
+            }
+        }
+        let method = if killed { "kill and start again" } else { "end and start again" };
+        Ok(told(method, started, aftermath))
+    }
+
+    /// Another server beside the one at hand, as a second client of the same user would start it.
+    async fn start_second(&mut self, patience: &Patience) -> Result<Taken, ConnectError> {
+        let started = Instant::now();
+        let carried = self.carried.clone();
+        let life = self.life().await?;
+        let ports = life.connection.process().map(ports).unwrap_or_default();
+        let left = left_by(&life.connection, carried);
+        let mut aftermath = Aftermath::default();
+        match left {
+            Err(why) => aftermath.impossible = Some(why),
+            Ok(carried) => {
+                let mut connector = self.connector.clone();
+                connector.world_mut().plants.extend(carried.plants);
+                connector.world_mut().listeners.extend(ports);
+                match Life::start(&mut connector, &self.headers).await {
+                    Ok(mut second) => {
+                        let probe = second.probe(patience);
+                        let answered = execute(&mut second.connection, &probe).await;
+                        if answered.is_fatal() {
+                            aftermath.refused = Some("it starts, and answers nothing".to_owned());
+                        }
+                        connector.dismiss(second.connection, LEAVING).await;
+                    }
+                    Err(error) => aftermath.refused = Some(error.to_string()),
+                }
+            }
+        }
+        Ok(told("second instance", started, aftermath))
+    }
+
+    /// Whoever has not heard of a restart goes on with the session of before.
+    async fn ask_under_former_session(
+        &mut self,
+        request: &Request,
+        patience: &Patience,
+    ) -> Result<Taken, ConnectError> {
+        let former = self.former_session.clone();
+        let life = self.life().await?;
+        let Some(former) = former else {
+            return Ok(told("stale session", Instant::now(), impossible("there are no sessions")));
+        };
+        let own = life.connection.replace_session(Some(former));
+        let taken = execute(&mut life.connection, &call(request, patience)).await;
+        life.connection.replace_session(own);
+        Ok(taken)
+    }
+
+    /// A browser that shows a page of another origin, whose name leads here, makes all of its requests so.
+    async fn ask_as_foreign_page(
+        &mut self,
+        request: &Request,
+        patience: &Patience,
+    ) -> Result<Taken, ConnectError> {
+        self.life().await?;
+        let mut connector = self.connector.clone();
+        let first = self.life.as_ref().map(|life| &life.connection).filter(|first| first.process().is_some());
+        let Some(first) = first.filter(|_| connector.come_from(FOREIGN_HOST)) else {
+            return Ok(told("foreign page", Instant::now(), impossible("the server does not listen")));
+        };
+        match connector.open_beside(first).await {
+            Ok((mut connection, _)) => Ok(execute(&mut connection, &call(request, patience)).await),
+            Err(error) => {
+                let aftermath = Aftermath { refused: Some(error.to_string()), ..Aftermath::default() };
+                Ok(told("foreign page", Instant::now(), aftermath))
+            }
+        }
+    }
+
+    /// Starts a server whose disk can be filled.
+    pub(super) async fn start_with_small_disk(&mut self) -> Result<(), ConnectError> {
+        let mut connector = self.connector.clone();
+        connector.world_mut().disk = Some(SMALL_DISK);
+        let life = Life::start(&mut connector, &self.headers).await?;
+        self.mark = Mark::now(&life.connection);
+        self.life = Some(life);
+        self.lives += 1;
+        Ok(())
+    }
+
+    /// How servers are started that find what the one before them left.
+    fn with_disk(&self) -> Connector {
+        let mut connector = self.connector.clone();
+        connector.world_mut().plants.extend(self.carried.plants.clone());
+        connector
+    }
+}
+
+fn told(method: &str, started: Instant, aftermath: Aftermath) -> Taken {
+    Taken { aftermath: Some(Box::new(aftermath)), ..Taken::unanswered(method, started.elapsed()) }
+}
+
+fn impossible(why: &str) -> Aftermath {
+    Aftermath { impossible: Some(why.to_owned()), ..Aftermath::default() }
+}
+
+fn call(request: &Request, patience: &Patience) -> Call {
+    let timeout = patience.for_request(&request.method, &request.params);
+    Call { method: request.method.clone(), params: request.params.clone(), timeout }
+}
+
+/// Ends a server as a client does, or by SIGKILL.
+async fn end(life: &mut Life, killed: bool) {
+    if !killed {
+        let _how = life.leave().await;
+    }
+    let Some(process) = life.connection.process() else { return };
+    if killed {
+        process.kill();
+        let _too_long = timeout(LEAVING, process.exited()).await;
+        return;
+    }
+    if life.connection.transport() != "stdio" {
+        let _ended_already = process.signal(TERMINATE);
+    }
+    let _how = process.end(LEAVING).await;
+}
+
+fn left_by(connection: &Connection, carried: Carried) -> Result<Carried, String> {
+    match connection.process() {
+        Some(process) => carried.and_left_by(process),
+        None => Err("the server is not ours to start".to_owned()),
+    }
+}
+
+/// The TCP ports that a process listens on, in a network of its own.
+fn ports(process: &Process) -> Vec<u16> {
+    const LISTENS: &str = "0A";
+    let lists =
+        ["tcp", "tcp6"].map(|name| std::fs::read_to_string(format!("/proc/{}/net/{name}", process.pid())));
+    let lines: Vec<String> = lists
+        .into_iter()
+        .flatten()
+        .flat_map(|list| list.lines().skip(1).map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    let mut found: Vec<u16> = lines
+        .iter()
+        .filter_map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let (_, port) = words.get(1)?.rsplit_once(':')?;
+            (*words.get(3)? == LISTENS).then(|| u16::from_str_radix(port, 16).ok()).flatten()
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(MAX_PORTS);
+    found
+}
