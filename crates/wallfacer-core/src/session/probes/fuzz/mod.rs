@@ -671,7 +671,11 @@ pub fn stored(
         })
     });
     if !left.is_empty() {
-        notebook.leave_out(&format!("{} stored failures", left.len()), "they call tools that are left out");
+        let what = match left.len() {
+            1 => "1 stored failure".to_owned(),
+            several => format!("{several} stored failures"),
+        };
+        notebook.leave_out(&what, "tools are called that are left out");
     }
     // Machines may have stored other failures, so each goes by itself and not by its place among them.
     let mine = tried.into_iter().filter(|case| options.shard.takes("stored", &format!("{:?}", case.steps)));
