@@ -10,6 +10,8 @@ pub mod stop;
 
 pub mod shard;
 
+pub mod latency;
+
 pub mod severity;
 
 pub mod rule_severity;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::Catalogue;
 use crate::findings::{Baseline, Finding, merge};
+use crate::latency::Latency;
 use crate::lock::{Direction, Lock, compare, drift};
 use crate::observe::{Answer, Examination};
 use crate::plan::Input;
@@ -32,6 +33,8 @@ pub struct Run {
     pub lives: u64,
     pub summary: Summary,
     pub tools: BTreeMap<String, ToolSummary>,
+    /// How long the answers of each tool took.
+    pub latencies: BTreeMap<String, Latency>,
     /// Reproduced each time, the gravest first.
     pub findings: Vec<Finding>,
     /// Reproduced not each time.
@@ -182,6 +185,7 @@ pub struct Fuzzed {
     pub lives: u64,
     pub summary: Summary,
     pub tools: BTreeMap<String, ToolSummary>,
+    pub latencies: BTreeMap<String, Latency>,
     /// Reproduced each time.
     pub findings: Vec<Finding>,
     /// Reproduced not each time.
@@ -330,6 +334,7 @@ impl Run {
             lives: 1,
             summary: Summary::default(),
             tools: BTreeMap::new(),
+            latencies: BTreeMap::new(),
             findings: Vec::new(),
             flaky: Vec::new(),
             accepted: Vec::new(),
@@ -369,6 +374,7 @@ impl Run {
             lives: fuzzed.lives,
             summary: fuzzed.summary,
             tools: fuzzed.tools,
+            latencies: fuzzed.latencies,
             findings: referenced(fuzzed.findings),
             flaky: referenced(fuzzed.flaky),
             accepted: Vec::new(),
@@ -396,6 +402,9 @@ impl Run {
         self.summary.add(&fuzzed.summary);
         for (tool, counts) in fuzzed.tools {
             self.tools.entry(tool).or_default().add(&counts);
+        }
+        for (tool, latency) in &fuzzed.latencies {
+            self.latencies.entry(tool.clone()).or_default().join(latency);
         }
         // Two steps may come upon one bug.
         self.findings.extend(referenced(fuzzed.findings));

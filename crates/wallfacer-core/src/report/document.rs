@@ -11,6 +11,7 @@ use super::Report;
 use super::told::Told;
 use super::verdict;
 use crate::findings::{Finding, stored_target};
+use crate::latency::Latency;
 use crate::summary::{
     Accepted, Conclusion, Moment, NotTested, Note, Part, RulesTried, Run, Stale, StepDone, StoredFinding,
     Summary, ToolSummary,
@@ -54,6 +55,9 @@ pub struct Document {
     /// What tools were seen to do to files, hosts and programs; tools that nobody watched are not there.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub effects: BTreeMap<String, BTreeSet<String>>,
+    /// Answers of each tool by how long they took: below 1 ms, 3 ms, 10 ms, 30 ms, 100 ms, 300 ms, 1 s and 3 s, and longer.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub latencies: BTreeMap<String, Latency>,
     /// Of `behave`: what the server was seen to do, by tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "serde_json::Map<String, Value>"))]
@@ -188,6 +192,7 @@ impl Document {
             notes: run.notes.clone(),
             not_tested: run.not_tested.clone(),
             effects: effects.collect(),
+            latencies: run.latencies.clone(),
             behaviour: report.behaviour.map(|behaviour| behaviour.shown()),
             timeline: run.timeline.clone(),
         }

@@ -121,6 +121,9 @@ fn add(whole: &mut Document, part: &Document) {
     for (tool, effects) in &part.effects {
         whole.effects.entry(tool.clone()).or_default().extend(effects.iter().cloned());
     }
+    for (tool, latency) in &part.latencies {
+        whole.latencies.entry(tool.clone()).or_default().join(latency);
+    }
     whole.behaviour = whole.behaviour.take().or_else(|| part.behaviour.clone());
     whole.timeline.extend(part.timeline.iter().cloned());
     whole.timeline.sort_by_key(|moment| moment.ms);

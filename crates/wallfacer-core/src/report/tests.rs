@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Document, Format, Look, Report};
-use crate::findings::{Baseline, Cause, Evidence, Finding, Kind, Origin, Repro, Reproduced, published};
+use super::{Document, Format, Look, NotMerged, Report, merge};
+use crate::findings::{
+    Baseline, BugMark, Cause, Evidence, Finding, Kind, Origin, Repro, Reproduced, published,
+};
 use crate::observe::Behaviour;
 use crate::plan::{Case, Intent, Subject};
-use crate::summary::{Conclusion, Fuzzed, NotTested, Note, Run, Summary, ToolSummary};
+use crate::shard::Shard;
+use crate::summary::{Conclusion, Fuzzed, NotTested, Note, Part, Run, Summary, ToolSummary};
 use crate::target::{Command, Reach, Severity, Target, Version};
 use crate::wire::Server;
 
@@ -52,6 +55,7 @@ fn run(findings: Vec<Finding>) -> Run {
         lives: 2,
         summary: counts,
         tools: BTreeMap::from([(HOSTILE.to_owned(), tool)]),
+        latencies: BTreeMap::new(),
         findings,
         flaky: vec![Finding {
             reproduced: Reproduced { k: 1, n: 2 },
@@ -328,4 +332,76 @@ fn a_summary_of_a_job_has_a_bound() {
     let text = Format::Markdown.write(&report(&run), Look::PLAIN);
     assert!(text.len() < 1024 * 1024, "{} bytes", text.len());
     assert!(text.contains("not shown here for want of room"));
+}
+
+/// The report of one part of a plan.
+fn part(index: u32, count: u32, findings: Vec<Finding>) -> (String, Document) {
+    let mut run = run(findings);
+    run.flaky.clear();
+    run.belong_to(Some(Part::new(Shard { index, count }, "the same arguments")));
+    (format!("{index}.json"), report(&run).document())
+}
+
+/// A finding of one tool that would be one of the server in two.
+fn shared(tool: &str) -> Finding {
+    let wide = Origin::new(Some("s"), &Kind::InternalError, &Subject::Server, &Cause::exit(None, "")).id();
+    let bug = Some(BugMark { cause: String::new(), tools: 2 });
+    Finding { wider: vec![wide], bug, ..finding(Kind::InternalError, tool) }
+}
+
+fn ids(document: &Document) -> Vec<String> {
+    document.findings.iter().map(|told| told.finding.id.to_string()).collect()
+}
+
+#[test]
+fn parts_of_a_plan_are_joined_in_any_order_and_each_once() {
+    let first = part(1, 2, vec![finding(Kind::Crash, "add"), finding(Kind::Hang { ms: 1 }, "list")]);
+    let second = part(2, 2, vec![finding(Kind::Crash, "add")]);
+    let joined = merge(vec![first.clone(), second.clone()]).unwrap();
+    let turned = merge(vec![second.clone(), first.clone(), second]).unwrap();
+    assert_eq!(joined.value(), turned.value());
+    assert_eq!(joined.findings.len(), 2);
+    assert_eq!(joined.summary.calls.calls, 40);
+    assert_eq!(joined.run.lives, 4);
+    let told: Vec<&str> = joined.not_tested.iter().map(|gap| gap.why.as_str()).collect();
+    assert_eq!(told, ["it was left out"], "no part is missing, so nothing is said of others");
+    assert!(joined.run.shard.is_none());
+}
+
+#[test]
+fn what_two_parts_see_in_a_tool_each_is_one_bug_of_the_server() {
+    let one = merge(vec![part(1, 2, vec![shared("add")]), part(2, 2, vec![])]).unwrap();
+    assert_eq!(ids(&one), [shared("add").id.to_string()]);
+    let both = merge(vec![part(1, 2, vec![shared("add")]), part(2, 2, vec![shared("list")])]).unwrap();
+    assert_eq!(ids(&both), [shared("add").wider[0].to_string()]);
+    let finding = &both.findings[0].finding;
+    assert_eq!((finding.tools.len(), finding.sightings.len()), (2, 2));
+    assert!(finding.message.ends_with("; the same in 1 other tool"), "{}", finding.message);
+}
+
+#[test]
+fn a_part_that_is_missing_is_no_pass_and_one_that_was_interrupted_is_replaced() {
+    let alone = merge(vec![part(2, 3, vec![])]).unwrap();
+    assert_eq!(alone.verdict.conclusion, Conclusion::NotTested);
+    assert_eq!(alone.verdict.reason.as_deref(), Some("2 of 3 shards are missing"));
+    let (name, mut killed) = part(1, 1, vec![]);
+    killed.run.interrupted = true;
+    killed.run.started = "2027-01-01T00:00:00Z".to_owned();
+    let again = merge(vec![(name, killed.clone()), part(1, 1, vec![])]).unwrap();
+    assert_eq!((again.verdict.conclusion, again.run.interrupted), (Conclusion::Clean, false));
+    assert_eq!(
+        merge(vec![("killed".to_owned(), killed)]).unwrap().verdict.conclusion,
+        Conclusion::Interrupted
+    );
+}
+
+#[test]
+fn parts_of_different_plans_are_refused() {
+    let (_, mut other) = part(2, 2, vec![]);
+    other.run.seed = 8;
+    let refused = merge(vec![part(1, 2, vec![]), ("b.json".to_owned(), other)]).unwrap_err();
+    assert_eq!(refused.to_string(), "`b.json` and `1.json` are parts of different plans: the seed differs");
+    assert_eq!(merge(Vec::new()).unwrap_err(), NotMerged::Nothing);
+    let whole = report(&run(vec![])).document();
+    assert!(matches!(merge(vec![("a".to_owned(), whole)]), Err(NotMerged::NoPart { .. })));
 }

@@ -115,8 +115,17 @@ impl Session {
 
     /// All that was written down.
     pub fn fuzzed(self, lab: &Lab, notebook: Notebook) -> Fuzzed {
-        let Notebook { prover, summary, mut tools, mut not_tested, judged, rules, out_of_time, .. } =
-            notebook;
+        let Notebook {
+            prover,
+            summary,
+            mut tools,
+            latencies,
+            mut not_tested,
+            judged,
+            rules,
+            out_of_time,
+            ..
+        } = notebook;
         let Proven { findings, flaky, notes, unproven, tokens } = prover.finish();
         for what in unproven {
             let why = format!("{} before it could be seen a second time", self.stop.why());
@@ -134,6 +143,7 @@ impl Session {
             lives: lab.lives(),
             summary,
             tools,
+            latencies,
             findings,
             flaky,
             notes: notes.into_iter().collect(),

@@ -103,6 +103,7 @@ fn view(document: &Document, earlier: Option<&Comparison>) -> Value {
             "errors": calls.tool_errors,
             "failed": calls.failed + calls.malformed + calls.silent + calls.gone,
             "effects": document.effects.get(name),
+            "latency": document.latencies.get(name),
         })
     });
     let notes = document.notes.iter().take(MOST_LINES).map(|note| {

@@ -180,11 +180,25 @@
         return make('td', { class: 'c', title: words }, make('span', { 'aria-label': words, role: 'img' }, sign));
       });
       const effects = tool.effects === null || tool.effects === undefined ? 'not watched' : tool.effects.length ? tool.effects.join(', ') : 'none seen';
-      return [tool.name, tool.calls, make('td', { class: 'n' }, `${tool.worked}/${tool.valid}`), tool.refused, tool.errors, tool.failed, ...cells, effects];
+      return [tool.name, tool.calls, make('td', { class: 'n' }, `${tool.worked}/${tool.valid}`), tool.refused, tool.errors, tool.failed, latency(tool), ...cells, effects];
     });
-    const heads = ['Tool', 'Calls', 'Valid that worked', 'Refused', 'Tool errors', 'Failed', ...columns.map(([label]) => label), 'Effects seen'];
+    const heads = ['Tool', 'Calls', 'Valid that worked', 'Refused', 'Tool errors', 'Failed', 'Answers took', ...columns.map(([label]) => label), 'Effects seen'];
     const caption = 'What was called, what worked, and what was found. · nothing found, ? only refusals were seen, – not called';
     return make('section', { id: 'tools' }, make('h2', {}, 'Tools'), rows.length ? table(caption, heads, rows) : make('p', {}, 'What became of each tool is not known: no tool was called, or the run was stopped.'));
+  }
+
+  const STEPS = ['1 ms', '3 ms', '10 ms', '30 ms', '100 ms', '300 ms', '1 s', '3 s'];
+  // How long answers took, as bars from quick to slow; the words are for whoever cannot see them.
+  function latency(tool) {
+    const counts = tool.latency ?? [], all = counts.reduce((sum, count) => sum + count, 0);
+    if (!all) return make('td', {}, '');
+    let below = 0;
+    const half = counts.findIndex((count) => { below += count; return below * 2 >= all; });
+    const name = (place) => place < STEPS.length ? `below ${STEPS[place]}` : 'longer than 3 s';
+    const words = counts.map((count, place) => count ? `${counted(count, 'answer')} ${name(place)}` : '').filter(Boolean).join(', ');
+    const most = Math.max(...counts);
+    const bars = counts.map((count, place) => drawn('rect', { class: 'bar', x: place * 8, width: 7, y: 20 - (count / most) * 19, height: (count / most) * 19 }));
+    return make('td', {}, drawn('svg', { viewBox: '0 0 72 20', width: 72, height: 20, role: 'img', 'aria-label': words }, drawn('title', {}, words), ...bars), ` half ${name(half)}`);
   }
 
   function timeline() {

@@ -86,6 +86,7 @@ pub fn against(
         lives: pair.lives(),
         summary,
         tools,
+        latencies: Default::default(),
         findings,
         flaky,
         notes: notes.into_iter().collect(),

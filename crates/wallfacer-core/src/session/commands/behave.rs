@@ -90,6 +90,7 @@ pub fn behave(
     run.out_of_time = fuzzed.out_of_time;
     run.summary = fuzzed.summary;
     run.tools = fuzzed.tools;
+    run.latencies = fuzzed.latencies;
     run.notes.extend(fuzzed.notes);
     run.tokens = fuzzed.tokens;
     run.not_tested.extend(fuzzed.not_tested);

@@ -43,6 +43,8 @@ const MAX_ENTANGLED: usize = 32;
 #[derive(Debug)]
 pub struct Judged {
     pub answer: Answer,
+    /// How long the last answer took.
+    pub took: Duration,
     pub charges: Vec<Charge>,
     pub teaching: Teaching,
     /// What it says of a call that must come first.
@@ -408,6 +410,7 @@ impl Judged {
         let case = (!judgement.charges.is_empty()).then(|| case.clone());
         Judged {
             answer,
+            took: seen.steps.last().map(|step| step.took).unwrap_or_default(),
             charges: judgement.charges,
             teaching,
             unready,

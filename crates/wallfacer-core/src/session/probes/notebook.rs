@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::judge::{Charge, Context};
+use crate::latency::Latency;
 use crate::observe::Answer;
 use crate::plan::{Case, Step, Subject};
 use crate::run::Recording;
@@ -15,6 +17,8 @@ pub struct Notebook {
     pub prover: Prover,
     pub summary: Summary,
     pub tools: BTreeMap<String, ToolSummary>,
+    /// How long the answers of each tool took.
+    pub latencies: BTreeMap<String, Latency>,
     pub not_tested: BTreeSet<NotTested>,
     /// Tools of which a valid call succeeded, and those of them that nobody was told of yet.
     pub reached: BTreeSet<String>,
@@ -43,6 +47,7 @@ impl Notebook {
             prover,
             summary: Summary::default(),
             tools: BTreeMap::new(),
+            latencies: BTreeMap::new(),
             not_tested: BTreeSet::new(),
             reached: BTreeSet::new(),
             newly_reached: Vec::new(),
@@ -64,6 +69,14 @@ impl Notebook {
             counts.valid_calls += u64::from(valid);
             counts.valid_completed += u64::from(valid && *answer == Answer::Completed);
             self.reach(tool, valid, answer);
+        }
+    }
+
+    /// An answer took so long. That none came is told elsewhere.
+    pub fn time(&mut self, subject: &Subject, answer: &Answer, took: Duration) {
+        let answered = !matches!(answer, Answer::Silent | Answer::Gone { .. } | Answer::NotAwaited);
+        if let Some(tool) = subject.tool().filter(|_| answered) {
+            self.latencies.entry(tool.to_owned()).or_default().add(took);
         }
     }
 

@@ -312,6 +312,7 @@ impl<'a> Behave<'a> {
         for step in &seen.steps {
             let completed = u64::from(step.answer == Answer::Completed);
             notebook.count(&case.subject, true, &step.answer);
+            notebook.time(&case.subject, &step.answer, step.took);
             self.calls += 1;
             (done.calls, done.completed) = (done.calls + 1, done.completed + completed);
         }

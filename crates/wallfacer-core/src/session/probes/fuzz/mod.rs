@@ -389,6 +389,9 @@ impl Fuzz {
         let valid = case.intent.is_valid() == Some(true);
         let completed = judged.answer == Answer::Completed;
         notebook.count(&case.subject, valid, &judged.answer);
+        if case.single_call().is_some() {
+            notebook.time(&case.subject, &judged.answer, judged.took);
+        }
         self.calls += 1;
         if let Some(tool) = case.subject.tool().filter(|_| valid && completed && case.single_call().is_some())
         {
@@ -669,7 +672,11 @@ pub fn stored(
         })
     });
     if !left.is_empty() {
-        notebook.leave_out(&format!("{} stored failures", left.len()), "they call tools that are left out");
+        let what = match left.len() {
+            1 => "1 stored failure".to_owned(),
+            several => format!("{several} stored failures"),
+        };
+        notebook.leave_out(&what, "tools are called that are left out");
     }
     // Machines may have stored other failures, so each goes by itself and not by its place among them.
     let mine = tried.into_iter().filter(|case| options.shard.takes("stored", &format!("{:?}", case.steps)));

@@ -306,6 +306,7 @@ impl Inject {
         }
         for step in &tried.seen.steps {
             notebook.count(&tried.case.subject, valid, &step.answer);
+            notebook.time(&tried.case.subject, &step.answer, step.took);
         }
         if tried.is_fatal() {
             let trouble = self.trouble.entry(tool(&tried.case).to_owned()).or_default();
