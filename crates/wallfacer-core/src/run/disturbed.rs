@@ -11,6 +11,7 @@ use wallfacer_process::{Process, Sample};
 
 use super::aftermath::Aftermath;
 use super::call::Call;
+use super::held_up::HeldUp;
 use super::life::Life;
 use super::patience::Patience;
 use super::recording::{Mark, Taken};
@@ -118,15 +119,19 @@ impl Life {
             }
             strays.add_all(came);
             if first.is_none() && cancelled.elapsed() >= ON_ITS_WAY {
-                first = self.sample().map(|sample| (Instant::now(), sample));
+                let held = HeldUp::since_now(self.connection.process());
+                first = self.sample().map(|sample| (Instant::now(), sample, held));
             }
             // What is done has nothing more to show.
             if aftermath.answered_after.is_some() && first.is_some() {
                 break;
             }
         }
-        if let (Some((since, first)), Some(last)) = (first, self.sample()) {
-            aftermath.worked = Some((last.cpu.saturating_sub(first.cpu), since.elapsed()));
+        if let (Some((since, first, mut held)), Some(last)) = (first, self.sample()) {
+            // Who waits for a processor would be at work.
+            held.look(self.connection.process());
+            let worked = last.cpu.saturating_sub(first.cpu) + held.time();
+            aftermath.worked = Some((worked, since.elapsed()));
             aftermath.still_running =
                 last.processes.saturating_sub(before.map_or(last.processes, |before| before.processes));
         }

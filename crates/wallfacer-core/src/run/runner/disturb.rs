@@ -1,6 +1,7 @@
 //! What happens to a server in the middle of its work, as far as it takes another server: restarts, second instances,
 //! sessions of another life.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
@@ -64,7 +65,7 @@ impl Runner {
                     self.life = Some(life);
                     self.lives += 1;
                 }
-                Err(error) => aftermath.refused = Some(error.to_string()),
+                Err(error) => aftermath = failed(&error),
             }
         }
         let method = if killed { "kill and start again" } else { "end and start again" };
@@ -94,7 +95,7 @@ impl Runner {
                         }
                         connector.dismiss(second.connection, LEAVING).await;
                     }
-                    Err(error) => aftermath.refused = Some(error.to_string()),
+                    Err(error) => aftermath = failed(&error),
                 }
             }
         }
@@ -132,10 +133,7 @@ impl Runner {
         };
         match connector.open_beside(first).await {
             Ok((mut connection, _)) => Ok(execute(&mut connection, &call(request, patience)).await),
-            Err(error) => {
-                let aftermath = Aftermath { refused: Some(error.to_string()), ..Aftermath::default() };
-                Ok(told("foreign page", Instant::now(), aftermath))
-            }
+            Err(error) => Ok(told("foreign page", Instant::now(), failed(&error))),
         }
     }
 
@@ -164,6 +162,25 @@ fn told(method: &str, started: Instant, aftermath: Aftermath) -> Taken {
 
 fn impossible(why: &str) -> Aftermath {
     Aftermath { impossible: Some(why.to_owned()), ..Aftermath::default() }
+}
+
+/// What came of a start that failed: by the server's own doing, or by ours.
+fn failed(error: &ConnectError) -> Aftermath {
+    if let ConnectError::NotInSandbox { failure, .. } = error {
+        // It did start there, before all this.
+        return failed(failure);
+    }
+    let by_server = matches!(
+        error,
+        ConnectError::Exited { .. }
+            | ConnectError::Silent { .. }
+            | ConnectError::Deaf { .. }
+            | ConnectError::HttpStatus { .. }
+    );
+    match by_server {
+        true => Aftermath { refused: Some(error.to_string()), ..Aftermath::default() },
+        false => impossible(&error.to_string()),
+    }
 }
 
 fn call(request: &Request, patience: &Patience) -> Call {
@@ -195,26 +212,30 @@ fn left_by(connection: &Connection, carried: Carried) -> Result<Carried, String>
     }
 }
 
-/// The TCP ports that a process listens on, in a network of its own.
+/// The TCP ports that a server listens on, in a network of its own. What we listen on there ourselves does not count.
 fn ports(process: &Process) -> Vec<u16> {
     const LISTENS: &str = "0A";
-    let lists =
-        ["tcp", "tcp6"].map(|name| std::fs::read_to_string(format!("/proc/{}/net/{name}", process.pid())));
-    let lines: Vec<String> = lists
-        .into_iter()
-        .flatten()
-        .flat_map(|list| list.lines().skip(1).map(str::to_owned).collect::<Vec<_>>())
-        .collect();
-    let mut found: Vec<u16> = lines
-        .iter()
-        .filter_map(|line| {
+    let others = process.descendants().unwrap_or_default().into_iter().map(|other| other.pid);
+    let own: BTreeSet<String> = others.chain([process.pid()]).flat_map(sockets).collect();
+    let lists = ["tcp", "tcp6"].map(|name| format!("/proc/{}/net/{name}", process.pid()));
+    let mut found = BTreeSet::new();
+    for list in lists.into_iter().filter_map(|path| std::fs::read_to_string(path).ok()) {
+        for line in list.lines().skip(1) {
             let words: Vec<&str> = line.split_whitespace().collect();
-            let (_, port) = words.get(1)?.rsplit_once(':')?;
-            (*words.get(3)? == LISTENS).then(|| u16::from_str_radix(port, 16).ok()).flatten()
-        })
-        .collect();
-    found.sort_unstable();
-    found.dedup();
-    found.truncate(MAX_PORTS);
-    found
+            let [_, address, _, state, _, _, _, _, _, socket, ..] = words[..] else { continue };
+            let port = address.rsplit_once(':').and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+            found.extend(port.filter(|_| state == LISTENS && own.contains(socket)));
+        }
+    }
+    found.into_iter().take(MAX_PORTS).collect()
+}
+
+/// The numbers of the sockets that a process holds.
+fn sockets(pid: u32) -> Vec<String> {
+    const MAX_FILES: usize = 4_096;
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten().take(MAX_FILES);
+    let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+    let numbers =
+        links.filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()));
+    numbers.collect()
 }

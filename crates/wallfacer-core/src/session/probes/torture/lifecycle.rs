@@ -10,7 +10,7 @@ use super::disturbances::disturb;
 use crate::catalogue::Catalogue;
 use crate::event::Listener;
 use crate::judge::Context;
-use crate::plan::{Ask, Case, Disturbance, Part, Question, RawFrame, Request, Schedule, Step};
+use crate::plan::{Ask, Case, Disturbance, Intent, Part, Question, RawFrame, Request, Schedule, Step};
 use crate::session::lab::{Done, Job, Work, World, of_server};
 use crate::session::look::Known;
 use crate::session::prove::Interest;
@@ -56,6 +56,9 @@ impl Lifecycle {
                 false => over_http(),
             };
             waiting.extend(more.into_iter().map(alone));
+            if reach.endpoint().is_none() {
+                waiting.push_back(Work::Alone { case: Box::new(broken_line(seed)), brief: false });
+            }
             let confined = known.server.standing.is_confined();
             if confined && reach.endpoint().is_none() {
                 let ended = disturb(Disturbance::Restart { killed: false });
@@ -97,7 +100,7 @@ impl Lifecycle {
     }
 }
 
-/// Half a message and silence, a line that is no message, and a client that reads nothing for a while.
+/// Half a message and silence, and a client that reads nothing for a while.
 fn over_pipes(known: &Known) -> Vec<Vec<Step>> {
     let version = known.server.protocol;
     let request = Dialect::new(version).request(HALVED, probe_of(version.era()), None);
@@ -110,14 +113,19 @@ fn over_pipes(known: &Known) -> Vec<Vec<Step>> {
     let times = (UNREAD_BYTES / size.max(200)).clamp(16, 500) as u32;
     let request = Request { method: "tools/list".to_owned(), params: serde_json::Map::new() };
     let unread = disturb(Disturbance::Unread { times, ms: UNREAD_MS, request });
-    let broken = Step::Raw(RawFrame::new(b"{\"jsonrpc\":\"2.0\",\n".to_vec(), None));
     vec![
         vec![Step::Probe, Step::CloseInput],
         vec![Step::Probe, half(), Step::Pause(SILENCE_MS), Step::Raw(rest), Step::Probe],
         vec![Step::Probe, half(), Step::Pause(SILENCE_MS), Step::CloseInput],
-        vec![broken, Step::Probe],
         vec![Step::Probe, unread, Step::Probe],
     ]
+}
+
+/// A line that is no message, then one that is.
+fn broken_line(seed: u64) -> Case {
+    let line = Step::Raw(RawFrame::new(b"{\"jsonrpc\":\"2.0\",\n".to_vec(), None));
+    let intent = Intent::Frame("truncated JSON".to_owned());
+    Case { intent, ..of_server(vec![line, Step::Probe], seed) }
 }
 
 /// Clients that hang up, a session that a restart has ended, and many sessions at once.
