@@ -145,7 +145,8 @@ impl Context {
         let mut shown = effects.shown();
         for host in shown["hosts"].as_array_mut().into_iter().flatten() {
             let name = host["host"].as_str().unwrap_or_default();
-            let own = self.is_own_service(name) || watched.named.iter().any(|text| text.contains(name));
+            let named = !name.is_empty() && watched.named.iter().any(|text| text.contains(name));
+            let own = named || self.is_own_service(name);
             host["own"] = Value::from(own);
         }
         Some(shown)
@@ -184,7 +185,8 @@ mod tests {
 
     #[test]
     fn a_service_is_the_servers_own_where_it_bears_its_name() {
-        let context = Context { server_said: "beetles-server for the beetles service".into(), ..Context::default() };
+        let context =
+            Context { server_said: "beetles-server for the beetles service".into(), ..Context::default() };
         assert!(context.is_own_service("api.beetles.example"));
         for host in ["collect.example", "beetles.collect.example", "10.0.0.1"] {
             assert!(!context.is_own_service(host), "{host}");

@@ -137,7 +137,8 @@ impl Footholds {
         let (clear, vague): (Vec<String>, Vec<String>) =
             said.into_iter().partition(|word| !VAGUE.contains(&word.as_str()));
         let names_files = ending(&named).is_some();
-        let ending = [&own, &named, &self.called, &clear, &spoken, &vague].into_iter().find_map(|said| ending(said));
+        let ending =
+            [&own, &named, &self.called, &clear, &spoken, &vague].into_iter().find_map(|said| ending(said));
         // Who creates a chart wants a workbook that is there; who creates a workbook does not.
         let makes_files = actions(tool).contains(&Action::Creates)
             && (is(&named, &["file", "document", "note", "page", "directory", "folder"]) || names_files);
@@ -288,7 +289,8 @@ mod tests {
         let tool = Tool::read(listed.as_object().unwrap()).unwrap();
         let field = fields(&tool.input_schema, &tool.name, "").remove(0);
         let footholds = Footholds::new(std::slice::from_ref(&tool), &scopes, true).unwrap();
-        let first = |footholds: &Footholds| footholds.of(&field, &tool.name, "Marks a line of text.")[0].clone();
+        let first =
+            |footholds: &Footholds| footholds.of(&field, &tool.name, "Marks a line of text.")[0].clone();
         assert_eq!(first(&footholds), "samples/notes.txt");
         assert_eq!(first(&footholds.of_server(Some("Word Document Server"))), "samples/document.docx");
     }

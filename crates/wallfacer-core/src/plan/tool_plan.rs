@@ -476,7 +476,9 @@ fn is_bare(tool: &Tool) -> bool {
     const SAYING: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "maxProperties"];
     let forbids = tool.input_schema.get("additionalProperties") == Some(&Value::Bool(false));
     let named = tool.input_schema.get("properties").and_then(Value::as_object);
-    named.is_none_or(Map::is_empty) && !forbids && !SAYING.iter().any(|word| tool.input_schema.contains_key(*word))
+    named.is_none_or(Map::is_empty)
+        && !forbids
+        && !SAYING.iter().any(|word| tool.input_schema.contains_key(*word))
 }
 
 /// The schema of values like this one.

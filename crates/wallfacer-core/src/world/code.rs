@@ -183,7 +183,8 @@ fn read_names(text: &str, counts: &mut BTreeMap<String, Read>) {
         Regex::new(r#"\.get\(\s*["']([A-Za-z_]\w{1,40})["']\s*,\s*([\[{])"#).expect("a fixed pattern")
     });
     for found in MEMBER.captures_iter(text) {
-        let mut names = [found.get(1), found.get(2), found.get(3)].into_iter().flatten().map(|name| name.as_str());
+        let mut names =
+            [found.get(1), found.get(2), found.get(3)].into_iter().flatten().map(|name| name.as_str());
         let mut name = names.next();
         while let Some(this) = name {
             let next = names.next();
@@ -222,15 +223,26 @@ fn holds(member: &str) -> Option<Type> {
 
 /// What texts have as well as lists, and so tells neither.
 const MEMBERS_OF_ALL: [&str; 14] = [
-    "concat", "endsWith", "includes", "indexOf", "length", "match", "padEnd", "padStart", "replace", "slice",
-    "split", "startsWith", "substring", "trim",
+    "concat",
+    "endsWith",
+    "includes",
+    "indexOf",
+    "length",
+    "match",
+    "padEnd",
+    "padStart",
+    "replace",
+    "slice",
+    "split",
+    "startsWith",
+    "substring",
+    "trim",
 ];
 
 fn count(name: &str, is: Option<Type>, counts: &mut BTreeMap<String, Read>) {
     let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     // A member that tells of a failure would be taken for one.
-    let tells =
-        ["error", "fail", "fault", "exception"].iter().any(|word| name.to_lowercase().contains(word));
+    let tells = ["error", "fail", "fault", "exception"].iter().any(|word| name.to_lowercase().contains(word));
     if !letters || tells || name.len() < 2 || name.len() > 40 || OWN.contains(&name) {
         return;
     }
@@ -246,8 +258,10 @@ fn count(name: &str, is: Option<Type>, counts: &mut BTreeMap<String, Read>) {
 /// What a state must be for a program to stop waiting: what its code compares it with.
 fn read_states(text: &str, states: &mut BTreeMap<String, Value>) {
     static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"\b(status|state)(?:["']\]|["'][^\n()]{0,20}\))?\s*(?:===?|!==?)\s*["'`](\w{2,20})["'`]"#)
-            .expect("a fixed pattern")
+        Regex::new(
+            r#"\b(status|state)(?:["']\]|["'][^\n()]{0,20}\))?\s*(?:===?|!==?)\s*["'`](\w{2,20})["'`]"#,
+        )
+        .expect("a fixed pattern")
     });
     for found in COMPARED.captures_iter(text) {
         if DONE.contains(&found[2].to_lowercase().as_str()) {

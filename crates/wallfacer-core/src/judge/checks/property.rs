@@ -40,9 +40,7 @@ impl Check for KeepsItsRule {
         }
         // A refusal under the wrong code is that and nothing else, whatever rule of ours comes upon it.
         let refuses = is_refusal(case, recording) && what_broke(&rule.name, &rule.tool).is_some();
-        if refuses
-            && matches!(ruling(rule, case, recording, seen, context, Code::AsMeant), Ruling::Holds)
-        {
+        if refuses && matches!(ruling(rule, case, recording, seen, context, Code::AsMeant), Ruling::Holds) {
             return Verdict::Holds;
         }
         let kind = Kind::PropertyFailure { invariant: rule.name.clone() };

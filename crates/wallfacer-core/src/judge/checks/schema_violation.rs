@@ -155,9 +155,13 @@ mod tests {
     #[test]
     fn what_is_never_made_or_was_only_repeated_is_not_owed_to_a_service() {
         assert!(is_never_made("Beetles are insects."));
-        for text in
-            ["Error: unexpected answer", "No results", "Request failed with status code 404", "[{\"id\": 1}]", ""]
-        {
+        for text in [
+            "Error: unexpected answer",
+            "No results",
+            "Request failed with status code 404",
+            "[{\"id\": 1}]",
+            "",
+        ] {
             assert!(!is_never_made(text), "{text}");
         }
         let case = Case::tool("t", json!({ "topic": "beetles", "few": 1 }), Intent::Valid, 1);

@@ -61,8 +61,8 @@ pub(super) fn probes(
         let world = session.connector.world();
         let footholds = Footholds::new(&catalogue.tools.entries, world.scopes(), world.workspace().is_some());
         footholds
-                .into_iter()
-                .for_each(|footholds| planner.stand_on(footholds.of_server(server.name.as_deref())));
+            .into_iter()
+            .for_each(|footholds| planner.stand_on(footholds.of_server(server.name.as_deref())));
     }
     let stored = stored(options, catalogue, &selection, notebook);
     let frames = match options.protocol_frames {
