@@ -112,7 +112,7 @@ const LACKS: [(&str, &str); 5] = [
         "the network, or a service on it, was not there",
     ),
     (
-        r"executable doesn'?t exist|executable file not found|browsertype\.launch|failed to launch (?:the )?browser|(?:browser|chrome|chromium|firefox)\b[^\n]{0,40}\b(?:not found|not installed|could not be found|was not found)|could not find (?:chrome|chromium|browser|expected browser)|playwright install",
+        r"executable doesn'?t exist|executable file not found|browsertype\.launch|failed to launch (?:the )?browser|(?:browser|chrome|chromium|firefox)\b[^\n]{0,40}\b(?:not found|not installed|could not be found|was not found)|could not find (?:an? |the |google )?(?:chrome|chromium|browser|expected browser)|(?:browser|chrome|chromium|firefox) failed to (?:start|launch)|playwright install",
         "a browser was not there",
     ),
     (
@@ -179,6 +179,10 @@ mod tests {
             ("httpx.ConnectError: All connection attempts failed", reason(0)),
             ("Error: connect ECONNREFUSED 127.0.0.1:5432", reason(0)),
             ("browserType.launch: Executable doesn't exist at /root/.cache/x/chrome", reason(1)),
+            (
+                "Browser failed to start: Could not find Google Chrome executable for channel 'stable'",
+                reason(1),
+            ),
             ("spawn plotter ENOENT", reason(2)),
             ("/bin/sh: 1: plotter: command not found", reason(2)),
             ("Command failed: plotter --list\n/bin/sh: 1: plotter: not found", reason(2)),

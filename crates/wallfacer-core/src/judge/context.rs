@@ -145,7 +145,8 @@ impl Context {
         let mut shown = effects.shown();
         for host in shown["hosts"].as_array_mut().into_iter().flatten() {
             let name = host["host"].as_str().unwrap_or_default();
-            let own = self.is_own_service(name) || watched.named.iter().any(|text| text.contains(name));
+            let named = !name.is_empty() && watched.named.iter().any(|text| text.contains(name));
+            let own = named || self.is_own_service(name);
             host["own"] = Value::from(own);
         }
         Some(shown)

@@ -233,8 +233,14 @@ impl Pass<'_> {
             last = Some((seen.answer.clone(), attempt.recording));
             let Some((Fetched { method, host, path }, mut hints)) = hints else { break };
             if silent {
-                // It may wait for a state that its service never tells: its code says which.
+                // It may wait for a state that its service never tells: its code says which, or it is the usual one.
                 hints = self.named_by_code();
+                let usual = Hint::Named("status".to_owned(), Some(Type::Is("completed".into())));
+                let says =
+                    |hint: &Hint| matches!(hint, Hint::Named(name, Some(Type::Is(_))) if name == "status");
+                if !hints.iter().any(says) {
+                    hints.push(usual);
+                }
             }
             let news = self.connector.world().shapes.learn(&method, &host, &path, &hints);
             if !news || silent || Instant::now() >= self.until {
