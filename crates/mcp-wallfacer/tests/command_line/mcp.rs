@@ -90,7 +90,7 @@ fn an_agent_checks_a_server_reads_the_finding_and_tries_it_again() {
     assert_eq!(again["structuredContent"]["verdict"], "still_fails", "{again}");
     let explained = client.call("explain", json!({"what": id}));
     assert!(
-        explained["structuredContent"]["text"].as_str().unwrap().contains("What to change"),
+        explained["structuredContent"]["text"].as_str().unwrap().contains("\n   change   "),
         "{explained}"
     );
     let uri = told["report"].as_str().unwrap();
