@@ -15,12 +15,13 @@ const IRREPLACEABLE: [&str; 22] = [
 const MAX_STAND_INS: usize = 16;
 const LONGEST_NAME: usize = 40;
 
-/// Answers every call as a program that does what it was told: JSON where that is asked for, its version, or a line of text.
+/// Answers every call as a program that does what it was told: JSON where that is asked for, its version, which is new enough for
+/// whoever asks for "4.4 or later", or a line of text.
 const SCRIPT: &str = r#"#!/bin/sh
 json=
 for argument in "$@"; do
   case "$argument" in
-    --version|-V|version|-version) echo "$NAME version 1.0.0"; exit 0 ;;
+    --version|-V|version|-version) echo "$NAME version 24.1.0"; exit 0 ;;
     --help|-h|help) echo "usage: $NAME [options] [arguments]"; exit 0 ;;
     json|--json|-j|-ojson|*=json|*:json|json=*) json=yes ;;
   esac
@@ -76,6 +77,6 @@ mod tests {
         else {
             panic!("it is planted");
         };
-        assert!(String::from_utf8_lossy(content).contains("gh version 1.0.0"));
+        assert!(String::from_utf8_lossy(content).contains("gh version 24.1.0"));
     }
 }
