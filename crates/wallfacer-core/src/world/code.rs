@@ -169,11 +169,6 @@ fn read_names(text: &str, counts: &mut BTreeMap<String, Read>) {
         Regex::new(&format!(r#"\b{ANSWER}(?:\.json\(\))?(?:\[|\.get\()\s*["']([A-Za-z_]\w{{1,40}})["']\s*(,\s*\[|,\s*\{{|\]\s*\[\s*["']|\]\s*\[\s*\d)?"#))
             .expect("a fixed pattern")
     });
-    for found in TAKEN_APART.captures_iter(text) {
-        for name in found[1].split(',') {
-            count(name.split([':', '=']).next().unwrap_or_default().trim(), None, counts);
-        }
-    }
     // Lists and objects are read from whatever holds a part of an answer.
     static LIST: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"[\w$)\]]\??\.([A-Za-z_$][\w$]{1,40})\??\.(?:map|forEach|flatMap|filter|reduce|some|every)\(|[\w$)\]]\??\.([A-Za-z_$][\w$]{1,40})(?:\?\.)?\[0\]")
@@ -182,6 +177,11 @@ fn read_names(text: &str, counts: &mut BTreeMap<String, Read>) {
     static DEFAULT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"\.get\(\s*["']([A-Za-z_]\w{1,40})["']\s*,\s*([\[{])"#).expect("a fixed pattern")
     });
+    for found in TAKEN_APART.captures_iter(text) {
+        for name in found[1].split(',') {
+            count(name.split([':', '=']).next().unwrap_or_default().trim(), None, counts);
+        }
+    }
     for found in MEMBER.captures_iter(text) {
         let mut names =
             [found.get(1), found.get(2), found.get(3)].into_iter().flatten().map(|name| name.as_str());
