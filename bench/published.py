@@ -260,10 +260,19 @@ def check(entry, version, seed, how):
     except ValueError:
         document, said = failed((done.stderr.strip().splitlines() or ["no output"])[-1]), done.stderr
     document["took"] = round(time.monotonic() - began)
+    document["reached_tools"] = told_as_reached(scene / "events.jsonl")
     (scene / "check.err").write_text(said)
     report.write_text(json.dumps(document, indent=1))
     stamp.write_text(made_by)
     return document
+
+
+def told_as_reached(events):
+    """Tools of which it was told while the check ran that a call succeeded: one that was cut short counts nothing else."""
+    if not events.exists():
+        return []
+    told = (json.loads(line) for line in events.read_text().splitlines() if '"tool_reached"' in line)
+    return sorted({event["tool"] for event in told})
 
 
 def failed(why):
@@ -284,7 +293,9 @@ def grave(document):
 def reached(document):
     """How many tools had a valid call that succeeded, and how many there are."""
     tools = {name: counted for name, counted in document["tools"].items() if name != NO_TOOL}
-    return sum(1 for counted in tools.values() if counted.get("valid_completed", 0) > 0), len(tools)
+    worked = {name for name, counted in tools.items() if counted.get("valid_completed", 0) > 0}
+    told = set(document.get("reached_tools", [])) - {NO_TOOL}
+    return len(worked | told), len(set(tools) | told)
 
 
 def told(entry):

@@ -169,11 +169,6 @@ fn read_names(text: &str, counts: &mut BTreeMap<String, Read>) {
         Regex::new(&format!(r#"\b{ANSWER}(?:\.json\(\))?(?:\[|\.get\()\s*["']([A-Za-z_]\w{{1,40}})["']\s*(,\s*\[|,\s*\{{|\]\s*\[\s*["']|\]\s*\[\s*\d)?"#))
             .expect("a fixed pattern")
     });
-    for found in TAKEN_APART.captures_iter(text) {
-        for name in found[1].split(',') {
-            count(name.split([':', '=']).next().unwrap_or_default().trim(), None, counts);
-        }
-    }
     // Lists and objects are read from whatever holds a part of an answer.
     static LIST: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"[\w$)\]]\??\.([A-Za-z_$][\w$]{1,40})\??\.(?:map|forEach|flatMap|filter|reduce|some|every)\(|[\w$)\]]\??\.([A-Za-z_$][\w$]{1,40})(?:\?\.)?\[0\]")
@@ -182,15 +177,23 @@ fn read_names(text: &str, counts: &mut BTreeMap<String, Read>) {
     static DEFAULT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"\.get\(\s*["']([A-Za-z_]\w{1,40})["']\s*,\s*([\[{])"#).expect("a fixed pattern")
     });
+    for found in TAKEN_APART.captures_iter(text) {
+        for name in found[1].split(',') {
+            count(name.split([':', '=']).next().unwrap_or_default().trim(), None, counts);
+        }
+    }
     for found in MEMBER.captures_iter(text) {
-        let mut names =
-            [found.get(1), found.get(2), found.get(3)].into_iter().flatten().map(|name| name.as_str());
-        let mut name = names.next();
-        while let Some(this) = name {
-            let next = names.next();
-            count(this, next.and_then(holds), counts);
-            // What a list or a text has of its own is no member of an answer.
-            name = next.filter(|next| holds(next) == Some(Type::Object));
+        let names: Vec<&str> =
+            (1..=3).filter_map(|group| found.get(group)).map(|name| name.as_str()).collect();
+        let is_called = found.get(0).is_some_and(|all| text[all.end()..].starts_with('('));
+        for (place, name) in names.iter().enumerate() {
+            let next = names.get(place + 1);
+            // What is called, or what a list or a text has of its own, is no member of an answer.
+            let is_own = place > 0 && holds(name) != Some(Type::Object);
+            if is_own || is_called && place > 0 && next.is_none() {
+                break;
+            }
+            count(name, next.and_then(|next| holds(next)), counts);
         }
     }
     for found in LIST.captures_iter(text) {

@@ -15,8 +15,9 @@ use super::shapes::{Part, Shape, Type};
 const MAX_BATCH: usize = 64;
 /// Members of what was sent that come back.
 const MAX_ECHOED: usize = 64;
-/// Members whose place nobody knows that are put into one document, and how deep.
-const MAX_NAMED: usize = 6_000;
+/// Members whose place nobody knows that are put into one document: an answer that is larger than any service's keeps the
+/// server from its work. And how deep.
+const MAX_NAMED: usize = 600;
 const DEEPEST_NAMED: usize = 2;
 /// Lists under the names that services commonly have for them; given where it is not known what is missing.
 const LISTS: [&str; 24] = [
@@ -267,7 +268,9 @@ fn name_members(document: &mut Value, shape: &Shape, things: &Things<'_>) {
                     made_in_all += 1;
                 }
                 // What was just named may itself be named in: the items of a list that was missed are missing theirs.
-                open.extend(members.values_mut().map(|member| (member, depth + 1)));
+                let (named, others): (Vec<_>, Vec<_>) =
+                    members.iter_mut().partition(|(name, _)| shape.named.contains_key(*name));
+                open.extend(named.into_iter().chain(others).map(|(_, member)| (member, depth + 1)));
             }
             Value::Array(elements) => open.extend(elements.iter_mut().map(|element| (element, depth))),
             _ => {}
