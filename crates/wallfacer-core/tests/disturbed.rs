@@ -84,7 +84,8 @@ fn run(name: &str, fixed: bool, over_http: bool) -> Fuzzed {
     let mut target = Target::new(reach);
     target.sandbox.confine = Confine::Require;
     target.timeouts.startup = Duration::from_secs(60);
-    let load = Load { mode: TortureMode::Lifecycle, concurrency: 8, clients: 2, thorough: true, shared: None };
+    let load =
+        Load { mode: TortureMode::Lifecycle, concurrency: 8, clients: 2, thorough: true, shared: None };
     let connector = Connector::new(target, common::environment());
     torture(connector, &FuzzOptions::default(), load, &mut Deaf).unwrap()
 }
@@ -163,31 +164,4 @@ fn services_may_fail_in_any_way() {
 #[test]
 fn old_sessions_are_not_found_and_foreign_pages_are_refused() {
     each_is_found_and_its_twin_is_silent(&OVER_HTTP, true);
-}
-
-#[test]
-#[ignore]
-fn debug() {
-    use wallfacer_core::plan::{Case, Disturbance, Intent, Step};
-    use wallfacer_core::run::{Patience, Runner};
-    let name = std::env::var("NAME").unwrap();
-    let mut target = Target::new(Reach::Command(Command::new("python3", arguments(&name, std::env::var("FIXED").is_ok()))));
-    target.sandbox.confine = Confine::Require;
-    let timeouts = target.timeouts.clone();
-    let mut connector = Connector::new(target, common::environment());
-    common::wait_for(async {
-        let (connection, _) = connector.open().await.unwrap();
-        connector.dismiss(connection, Duration::from_secs(1)).await;
-        let mut runner = Runner::new(connector.clone(), &Default::default(), Patience::new(timeouts.clone()));
-        let call = |tool: &str, arguments| Case::tool(tool, arguments, Intent::Example, 0).steps.remove(0);
-        let d = |disturbance| Step::Disturb(Box::new(disturbance));
-        let write = call("add_note", serde_json::json!({"text": "wqaaaaaaaaaa"}));
-        let read = call("list_notes", serde_json::json!({}));
-        let steps = vec![write, read.clone(), d(Disturbance::Restart { killed: false }), read.clone(), d(Disturbance::Beside), Step::Probe, d(Disturbance::Restart { killed: true }), read];
-        let case = Case { steps, ..Case::tool("", serde_json::json!({}), Intent::Example, 0) };
-        let recording = runner.perform(&case, &Patience::new(timeouts)).await.unwrap();
-        for step in recording.steps {
-            println!("{} took {:?}: {:?} {:?} {:?}", step.method, step.took, step.aftermath, step.closed, step.outcome.map(|o| format!("{o:?}").chars().take(400).collect::<String>()));
-        }
-    });
 }

@@ -38,7 +38,9 @@ impl Life {
     /// What comes of a disturbance that takes no other server.
     pub async fn disturb(&mut self, disturbance: &Disturbance, patience: &Patience) -> Taken {
         match disturbance {
-            Disturbance::Begin { micros, request } => self.begin(request, Duration::from_micros(*micros)).await,
+            Disturbance::Begin { micros, request } => {
+                self.begin(request, Duration::from_micros(*micros)).await
+            }
             Disturbance::Cancel { after_ms, request } => {
                 self.take_back(request, Duration::from_millis(*after_ms)).await
             }
@@ -214,10 +216,12 @@ impl Life {
         let Some(process) = self.connection.process() else {
             return said("disk", Some("the server is not ours".to_owned()));
         };
-        let of_files = |holding: &str, trouble: fn(&Path) -> DiskTrouble<'_>| match &files_holding(process, holding)[..] {
-            [] => Err(io::Error::other("no file holds what was stored")),
-            files => files.iter().try_for_each(|file| process.trouble_disk(trouble(file))),
-        };
+        let of_files =
+            |holding: &str, trouble: fn(&Path) -> DiskTrouble<'_>| match &files_holding(process, holding)[..]
+            {
+                [] => Err(io::Error::other("no file holds what was stored")),
+                files => files.iter().try_for_each(|file| process.trouble_disk(trouble(file))),
+            };
         let done = match disk {
             Disk::Full => process.trouble_disk(DiskTrouble::Full),
             Disk::Well => process.trouble_disk(DiskTrouble::Over),

@@ -5,7 +5,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use wallfacer_process::jail::{Canary, Jail, Limits, Network, Plant, home_of_the_user, offers, project_canaries};
+use wallfacer_process::jail::{
+    Canary, Jail, Limits, Network, Plant, home_of_the_user, offers, project_canaries,
+};
 use wallfacer_process::sink::{Authority, Fault, Mode, Shapes};
 use wallfacer_process::{Rung, Spec};
 

@@ -24,7 +24,11 @@ impl Check for NoCrash {
     }
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
-        if case.steps.iter().any(|step| matches!(step, Step::Signal(_) | Step::CloseInput) || is_told_apart(step)) {
+        if case
+            .steps
+            .iter()
+            .any(|step| matches!(step, Step::Signal(_) | Step::CloseInput) || is_told_apart(step))
+        {
             return Verdict::Holds;
         }
         let gone = seen.steps.iter().find_map(|step| match &step.answer {

@@ -34,7 +34,8 @@ impl Check for EndsWhenTold {
         });
         let (part, message, left) = match stays {
             Some(what) => {
-                let message = format!("the server is still running {} s after {what}", CLIENTS_WAIT.as_secs());
+                let message =
+                    format!("the server is still running {} s after {what}", CLIENTS_WAIT.as_secs());
                 (what.to_owned(), message, String::new())
             }
             None => match self.left_behind(case, recording) {

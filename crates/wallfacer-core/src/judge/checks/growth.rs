@@ -66,7 +66,8 @@ impl Check for NoGrowth {
             ("memory", MEMORY_PER_CALL, |sample| sample.rss_bytes as f64),
         ];
         // Who is told to write a file is not to blame for it.
-        let stores = case.tool_name().is_some_and(|tool| STORES.iter().any(|action| does(tool, *action).is_some()));
+        let stores =
+            case.tool_name().is_some_and(|tool| STORES.iter().any(|action| does(tool, *action).is_some()));
         let measures = measures.into_iter().filter(|(what, ..)| !(stores && *what == "temporary files"));
         let grown = measures.into_iter().find_map(|(what, least, measure)| {
             let points: Vec<(u32, f64)> =

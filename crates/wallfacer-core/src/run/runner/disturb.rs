@@ -235,8 +235,7 @@ fn sockets(pid: u32) -> Vec<String> {
     const MAX_FILES: usize = 4_096;
     let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten().take(MAX_FILES);
     let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
-    let numbers = links.filter_map(|link| {
-        Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
-    });
+    let numbers =
+        links.filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()));
     numbers.collect()
 }

@@ -332,8 +332,12 @@ impl Connection {
 
     /// Breaks off the exchange of a request, as a client does that goes away in the middle of it.
     pub fn hang_up(&mut self, ticket: Ticket) {
-        let exchanges: Vec<u64> =
-            self.waiting.values().filter(|waiting| waiting.ticket == ticket).filter_map(|waiting| waiting.exchange).collect();
+        let exchanges: Vec<u64> = self
+            .waiting
+            .values()
+            .filter(|waiting| waiting.ticket == ticket)
+            .filter_map(|waiting| waiting.exchange)
+            .collect();
         if let Channel::Http(http, _) = &mut self.channel {
             exchanges.into_iter().for_each(|exchange| http.abort(exchange));
         }

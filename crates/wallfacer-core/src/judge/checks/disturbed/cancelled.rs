@@ -47,8 +47,10 @@ impl Check for StopsWhenCancelled {
             ("goes on working", Kind::ResourceGrowth, message)
         } else if let Some(late) = late {
             let rule = "cancelled-calls-are-not-answered".to_owned();
-            let message =
-                format!("the call is answered all the same, {:.1} s after it was cancelled", late.as_secs_f64());
+            let message = format!(
+                "the call is answered all the same, {:.1} s after it was cancelled",
+                late.as_secs_f64()
+            );
             ("is answered", Kind::Conformance { rule }, message)
         } else {
             return Verdict::Holds;

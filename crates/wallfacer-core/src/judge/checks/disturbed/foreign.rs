@@ -23,7 +23,8 @@ impl Check for RefusesForeignPages {
             _ => None,
         });
         let Some((place, marks)) = foreign else { return Verdict::Holds };
-        let completed = |place: usize| seen.steps.get(place).is_some_and(|step| step.answer == Answer::Completed);
+        let completed =
+            |place: usize| seen.steps.get(place).is_some_and(|step| step.answer == Answer::Completed);
         let read = recording.steps.get(place + 1).map(answer).unwrap_or_default().to_lowercase();
         let took_effect = marks.iter().any(|mark| read.contains(mark.as_str()));
         if !(completed(place) && completed(place + 1) && took_effect) {

@@ -18,9 +18,10 @@ impl Check for ReadsHalves {
     fn judge(&self, case: &Case, _: &Recording, seen: &Observation, _: &Context) -> Verdict {
         let is_half = |step: &Step| matches!(step, Step::Raw(frame) if frame.bytes.last() != Some(&b'\n'));
         let is_rest = |step: &Step| matches!(step, Step::Raw(frame) if frame.id.is_some());
-        let place = case.steps.windows(3).position(|steps| {
-            is_half(&steps[0]) && matches!(steps[1], Step::Pause(_)) && is_rest(&steps[2])
-        });
+        let place = case
+            .steps
+            .windows(3)
+            .position(|steps| is_half(&steps[0]) && matches!(steps[1], Step::Pause(_)) && is_rest(&steps[2]));
         let Some(rest) = place.and_then(|place| seen.steps.get(place + 2)) else { return Verdict::Holds };
         if !matches!(rest.answer, Answer::Malformed | Answer::Failed { .. } | Answer::Rejected { .. }) {
             return Verdict::Holds;

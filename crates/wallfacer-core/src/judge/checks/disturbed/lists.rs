@@ -38,7 +38,8 @@ impl Check for ListsTheSame {
         let mut charge = Charge::new(self.name(), kind, cause, message);
         charge.severity = Some(Severity::Low);
         charge.details = "What a client has sent to a model before can be used again only if it is the same byte for byte.".to_owned();
-        charge.references = vec![Reference { kind: ReferenceKind::Spec, text: "server/tools#listing-tools".to_owned() }];
+        charge.references =
+            vec![Reference { kind: ReferenceKind::Spec, text: "server/tools#listing-tools".to_owned() }];
         Verdict::Broken(Box::new(charge))
     }
 }
@@ -49,7 +50,8 @@ fn tools(taken: &Taken) -> Option<Vec<Value>> {
 
 /// What is different; nothing where the tools are others, for that may have its reasons.
 fn difference(first: &[Value], second: &[Value]) -> Option<(&'static str, String)> {
-    let names = |tools: &[Value]| -> Vec<String> { tools.iter().map(|tool| tool["name"].to_string()).collect() };
+    let names =
+        |tools: &[Value]| -> Vec<String> { tools.iter().map(|tool| tool["name"].to_string()).collect() };
     let (one, other) = (names(first), names(second));
     let sorted = |names: &[String]| {
         let mut names = names.to_vec();
@@ -64,9 +66,8 @@ fn difference(first: &[Value], second: &[Value]) -> Option<(&'static str, String
     }
     let texts: BTreeMap<&String, String> = one.iter().zip(first.iter().map(ToString::to_string)).collect();
     let changed = other.iter().zip(second).find(|(name, tool)| texts[name] != tool.to_string());
-    changed.map(|(name, _)| {
-        ("words", format!("two starts of the server describe the tool {name} differently"))
-    })
+    changed
+        .map(|(name, _)| ("words", format!("two starts of the server describe the tool {name} differently")))
 }
 
 #[cfg(test)]

@@ -53,7 +53,9 @@ fn answer(taken: &Taken) -> String {
 fn told(step: &Step, taken: &Taken) -> Option<String> {
     let doing = match step {
         Step::Disturb(disturbance) => match &**disturbance {
-            Disturbance::Restart { killed: true } => "SIGKILL, and started again with the same disk".to_owned(),
+            Disturbance::Restart { killed: true } => {
+                "SIGKILL, and started again with the same disk".to_owned()
+            }
             Disturbance::Restart { killed: false } => {
                 "ended in peace, and started again with the same disk".to_owned()
             }

@@ -25,15 +25,17 @@ impl Check for BearsServices {
     }
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, _: &Context) -> Verdict {
-        let troubled = disturbances(case, recording).find_map(|(place, disturbance, taken)| match disturbance {
-            Disturbance::Services(trouble) => Some((place, *trouble, taken)),
-            _ => None,
-        });
+        let troubled =
+            disturbances(case, recording).find_map(|(place, disturbance, taken)| match disturbance {
+                Disturbance::Services(trouble) => Some((place, *trouble, taken)),
+                _ => None,
+            });
         let Some((place, trouble, made)) = troubled else { return Verdict::Holds };
         if aftermath(made).is_some_and(|made| made.impossible.is_some()) {
             return Verdict::Unknown("the network is not ours".to_owned());
         }
-        let (Some(taken), Some(seen_call)) = (recording.steps.get(place + 1), seen.steps.get(place + 1)) else {
+        let (Some(taken), Some(seen_call)) = (recording.steps.get(place + 1), seen.steps.get(place + 1))
+        else {
             return Verdict::Holds;
         };
         let asked = taken.fetched.as_ref().map_or(0, Vec::len);
@@ -70,7 +72,10 @@ impl BearsServices {
         let (part, message) = match again {
             true => (
                 "asks again and again",
-                format!("asks a service that {} {asked} times in {seconds} s, and gives no answer", trouble.in_words()),
+                format!(
+                    "asks a service that {} {asked} times in {seconds} s, and gives no answer",
+                    trouble.in_words()
+                ),
             ),
             false => (
                 if trouble == Trouble::Silent { "waits without a limit" } else { "gives no answer" },
@@ -79,7 +84,8 @@ impl BearsServices {
         };
         let cause = Cause::rule(self.name(), Some(part));
         let mut charge = Charge::new(self.name(), Kind::Hang { ms }, cause, message);
-        charge.severity = Some(if trouble == Trouble::Silent && !again { Severity::Low } else { Severity::Medium });
+        // Few requests with long pauses come to an end some time.
+        charge.severity = Some(if again { Severity::Medium } else { Severity::Low });
         charge.details = "Give every request to the outside a time limit and few tries, and answer the call with an error when \
                           they are used up."
             .to_owned();

@@ -38,12 +38,14 @@ impl Check for KnowsStaleSessions {
             }
             Some(Outcome::Broken { .. } | Outcome::Lost(_)) => return Verdict::Holds,
         };
-        let message = format!("after a restart, a request under a session of before {what}, and not with HTTP 404");
+        let message =
+            format!("after a restart, a request under a session of before {what}, and not with HTTP 404");
         let cause = Cause::rule(self.name(), Some(&status)).server_wide();
         let kind = Kind::Conformance { rule: self.name().to_owned() };
         let mut charge = Charge::new(self.name(), kind, cause, message);
         charge.severity = Some(severity);
-        charge.details = "Clients begin a new session when they are told 404, and give up on anything else.".to_owned();
+        charge.details =
+            "Clients begin a new session when they are told 404, and give up on anything else.".to_owned();
         let text = "basic/transports#session-management".to_owned();
         charge.references = vec![Reference { kind: ReferenceKind::Spec, text }];
         Verdict::Broken(Box::new(charge))

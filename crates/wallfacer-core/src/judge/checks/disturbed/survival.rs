@@ -119,7 +119,9 @@ impl Store {
         }
         let happened = match disturbance {
             Disturbance::Restart { killed: false } => Happened::Ended,
-            Disturbance::Restart { killed: true } if std::mem::take(&mut self.under_way) => Happened::KilledInCall,
+            Disturbance::Restart { killed: true } if std::mem::take(&mut self.under_way) => {
+                Happened::KilledInCall
+            }
             Disturbance::Restart { killed: true } => Happened::Killed,
             Disturbance::Begin { request, .. } => {
                 self.written.extend(marks_in(&request.params));
@@ -157,7 +159,9 @@ impl Store {
 
     fn write(&mut self, marks: &[String], taken: &Taken, seen: &Seen) -> Judged {
         self.written.extend(marks.iter().cloned());
-        let fails = |taken: &Taken| super::super::reply::message(taken).and_then(|said| failure_in_words(&said.result()?));
+        let fails = |taken: &Taken| {
+            super::super::reply::message(taken).and_then(|said| failure_in_words(&said.result()?))
+        };
         let acknowledged = seen.answer == Answer::Completed && fails(taken).is_none();
         match (acknowledged, self.in_trouble) {
             (true, true) => {
@@ -187,7 +191,8 @@ impl Store {
             return if lost { Judged::Lost(happened, How::Unreadable) } else { Judged::SaysNothing };
         }
         let text = answer(taken).to_lowercase();
-        let now: BTreeSet<String> = self.written.iter().filter(|mark| text.contains(mark.as_str())).cloned().collect();
+        let now: BTreeSet<String> =
+            self.written.iter().filter(|mark| text.contains(mark.as_str())).cloned().collect();
         let missing = !self.shown.is_subset(&now) || !self.acknowledged.is_subset(&now);
         if missing {
             return match self.persists && disturbed {
@@ -228,7 +233,9 @@ impl KeepsWhatIsStored {
         };
         let (what, message) = match &how {
             How::Missing => ("missing", format!("what was stored and acknowledged is gone after {after}")),
-            How::Unreadable => ("unreadable", format!("what was stored cannot be read any more after {after}")),
+            How::Unreadable => {
+                ("unreadable", format!("what was stored cannot be read any more after {after}"))
+            }
             How::NoStart(_) => ("no start", format!("the server does not start any more after {after}")),
         };
         let cause = Cause::rule(self.name(), Some(&format!("{part}: {what}")));

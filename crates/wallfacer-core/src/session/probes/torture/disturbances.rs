@@ -52,7 +52,8 @@ impl Plans<'_> {
             let holding = holding.clone();
             [Disk::ReadOnly { holding: holding.clone() }, Disk::Vanished { holding }]
         });
-        let mut cases: Vec<Case> = failing.map(|disk| self.failing_disk(pair, disk, |request| request)).collect();
+        let mut cases: Vec<Case> =
+            failing.map(|disk| self.failing_disk(pair, disk, |request| request)).collect();
         let long = self.long(self.write(writer, 3), &self.forms[writer], schema);
         if let Some(long) = long {
             cases.push(self.failing_disk((writer, reader), Disk::Full, |_| long.clone()));
@@ -167,4 +168,3 @@ pub fn disturb(disturbance: Disturbance) -> Step {
 fn called(request: Request) -> Step {
     Step::Call { method: request.method, params: request.params }
 }
-

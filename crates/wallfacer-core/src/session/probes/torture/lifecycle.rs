@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::disturbances::disturb;
 use super::super::notebook::Seen;
 use super::super::{Notebook, Probe};
+use super::disturbances::disturb;
 use crate::catalogue::Catalogue;
 use crate::event::Listener;
 use crate::judge::Context;
@@ -108,7 +108,8 @@ fn over_pipes(known: &Known) -> Vec<Vec<Step>> {
     let half = || Step::Raw(RawFrame::new(start.to_vec(), None));
     let rest = RawFrame::new([end, b"\n"].concat(), Some(&HALVED.to_string()));
     let tools = known.catalogue.tools.entries.iter();
-    let size: usize = tools.map(|tool| serde_json::Value::Object(tool.listed.clone()).to_string().len()).sum();
+    let size: usize =
+        tools.map(|tool| serde_json::Value::Object(tool.listed.clone()).to_string().len()).sum();
     let times = (UNREAD_BYTES / size.max(200)).clamp(16, 500) as u32;
     let request = Request { method: "tools/list".to_owned(), params: serde_json::Map::new() };
     let unread = disturb(Disturbance::Unread { times, ms: UNREAD_MS, request });

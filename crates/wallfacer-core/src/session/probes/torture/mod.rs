@@ -207,9 +207,12 @@ impl Torture {
 
     /// Which calls ask a service, and which take so long that they can be taken back.
     fn look_at_services_and_time(&mut self, tried: &Tried, completed: bool, took: Duration) {
-        let (Some(tool), Some(arguments)) = (tried.case.subject.tool(), tried.case.arguments()) else { return };
+        let (Some(tool), Some(arguments)) = (tried.case.subject.tool(), tried.case.arguments()) else {
+            return;
+        };
         let fetched = tried.recording.steps.last().and_then(|step| step.fetched.as_ref());
-        if fetched.is_some_and(|fetched| !fetched.is_empty()) {
+        // Who does not answer anyway says nothing of failing services.
+        if fetched.is_some_and(|fetched| !fetched.is_empty()) && !tried.is_fatal() {
             let known = self.asking.entry(tool.to_owned()).or_insert_with(|| tried.case.clone());
             if completed {
                 known.clone_from(&tried.case);
