@@ -12,6 +12,9 @@ const MAX_BYTES: usize = 64 << 20;
 /// What interpreters keep beside code, and what nobody misses.
 const CACHES: [&str; 3] = ["__pycache__", ".npm", "node-compile-cache"];
 
+/// How files begin that can be run.
+const PROGRAMS: [&[u8]; 2] = [b"\x7fELF", b"#!"];
+
 /// The disk of one server, as plants for the next one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Carried {
@@ -40,7 +43,8 @@ impl Carried {
                     if bytes > MAX_BYTES {
                         return Err("it writes too much".to_owned());
                     }
-                    self.plants.insert(change.path.clone(), Plant::File { content, executable: false });
+                    let executable = PROGRAMS.iter().any(|beginning| content.starts_with(beginning));
+                    self.plants.insert(change.path.clone(), Plant::File { content, executable });
                 }
                 (_, Entry::Symlink | Entry::Special | Entry::Nothing) => {}
             }

@@ -152,6 +152,7 @@ impl Runner {
     fn with_disk(&self) -> Connector {
         let mut connector = self.connector.clone();
         connector.world_mut().plants.extend(self.carried.plants.clone());
+        connector.world_mut().disk = self.small_disk.then_some(SMALL_DISK);
         connector
     }
 }

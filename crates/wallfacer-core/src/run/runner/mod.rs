@@ -65,6 +65,8 @@ pub struct Runner {
     purpose: String,
     /// What the server at hand found on its disk, where it was started again with it.
     carried: Carried,
+    /// Whether the disk of its servers is to be filled.
+    small_disk: bool,
     /// The session of the server before that one.
     former_session: Option<HeaderValue>,
 }
@@ -93,6 +95,7 @@ impl Runner {
             ledger: Arc::default(),
             purpose: String::new(),
             carried: Carried::default(),
+            small_disk: false,
             former_session: None,
         }
     }
@@ -277,7 +280,8 @@ impl Runner {
             self.carried = Carried::default();
             self.former_session = None;
         }
-        if case.fills_disk() {
+        self.small_disk = case.fills_disk();
+        if self.small_disk {
             self.start_with_small_disk().await?;
         }
         if !self.prepare(case).await? {

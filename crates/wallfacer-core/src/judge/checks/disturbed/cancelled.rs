@@ -15,7 +15,7 @@ use crate::target::Severity;
 /// An answer that comes sooner may have been on its way.
 const ON_ITS_WAY: Duration = Duration::from_millis(500);
 /// Who uses this part of a processor is at work.
-const AT_WORK: f64 = 0.6;
+const AT_WORK: f64 = 0.4;
 /// A shorter time shows nothing.
 const WATCHED: Duration = Duration::from_secs(1);
 

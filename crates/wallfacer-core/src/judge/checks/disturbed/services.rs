@@ -84,8 +84,8 @@ impl BearsServices {
         };
         let cause = Cause::rule(self.name(), Some(part));
         let mut charge = Charge::new(self.name(), Kind::Hang { ms }, cause, message);
-        charge.severity =
-            Some(if trouble == Trouble::Silent && !again { Severity::Low } else { Severity::Medium });
+        // Few requests with long pauses come to an end some time.
+        charge.severity = Some(if again { Severity::Medium } else { Severity::Low });
         charge.details = "Give every request to the outside a time limit and few tries, and answer the call with an error when \
                           they are used up."
             .to_owned();
