@@ -204,6 +204,8 @@ fn settings<'a>(
     if let Some(corpus) = output.text("corpus_dir") {
         settings.corpus_directory = joined(directory, corpus.value);
     }
+    // Nothing is waited for; a value that cannot be meant is told all the same.
+    let _of_older_files = output.whole("lock_timeout_ms");
     let behave = section("behave");
     let texts = |name| behave.texts(name).unwrap_or_default().into_iter().map(|text| text.value);
     settings.noise = texts("noise").collect();
