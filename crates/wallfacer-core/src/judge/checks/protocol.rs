@@ -29,8 +29,9 @@ impl Check for KeepsToTheProtocol {
         if seen.steps.iter().any(|step| matches!(step.answer, Answer::Gone { .. })) {
             return Verdict::Holds;
         }
-        let started = recording.steps.first().filter(|first| first.method == START);
-        if let Some(charge) = started.and_then(|started| startup_noise(&started.strays)) {
+        // A case may start the server again; what it writes then is the same.
+        let mut starts = recording.steps.iter().filter(|step| step.method == START);
+        if let Some(charge) = starts.find_map(|started| startup_noise(&started.strays)) {
             return Verdict::Broken(Box::new(charge));
         }
         // What strains a reader, by its depth or size, may rightly be answered as unreadable.
@@ -219,9 +220,10 @@ mod tests {
     }
 
     #[test]
-    fn the_first_step_of_a_recording_tells_what_was_written_at_start() {
+    fn what_is_written_at_a_start_is_told_as_that_also_in_the_middle_of_a_case() {
         let start = Taken { strays: strays(&["hello"]), ..Taken::unanswered(START, Duration::ZERO) };
-        let recording = Recording { steps: vec![start], stderr: None };
+        let list = Taken { awaited: false, ..Taken::unanswered("tools/list", Duration::ZERO) };
+        let recording = Recording { steps: vec![list, start], stderr: None };
         let seen = crate::observe::observe(&recording);
         let case = Case { subject: Subject::Server, ..Case::tool("", json!({}), Intent::Example, 1) };
         let verdict = KeepsToTheProtocol.judge(&case, &recording, &seen, &Context::default());
