@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(ids.len(), causes.len());
         let kinds: BTreeSet<_> =
             Kind::examples().iter().map(|kind| id(kind, &tool("a"), &Cause::silence())).collect();
-        assert_eq!(kinds.len(), 16);
+        assert_eq!(kinds.len(), 17);
     }
 
     #[test]
