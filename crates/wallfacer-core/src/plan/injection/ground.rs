@@ -506,11 +506,25 @@ mod tests {
         let ground = ground(&[("/data/root", DeclaredBy::CommandLine)]);
         let siblings = ground.plants.keys().filter(|path| path.to_string_lossy().starts_with("/data/root_"));
         assert_eq!(siblings.count(), 1);
-        for (path, plant) in &ground.plants {
+        let is_named = |path: &Path| ground.named.iter().any(|named| Path::new(&named.path) == path);
+        for (path, plant) in ground.plants.iter().filter(|(path, _)| !is_named(path)) {
             if let Plant::Symlink(target) = plant {
                 assert!(path.starts_with("/data/root") && !target.starts_with("/data/root"), "{path:?}");
                 assert!(ground.plants.keys().any(|path| path.starts_with(target)), "{target:?} is not there");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_there_has_our_command_in_its_name_and_is_the_directory_or_a_file_of_it() {
+        let ground = ground(&[("/data/root", DeclaredBy::CommandLine)]);
+        assert!(ground.named.iter().any(|named| named.to == To::Directory));
+        for named in &ground.named {
+            assert!(named.path.contains(&format!("$({})", ground.program)), "{named:?}");
+            let Some(Plant::Symlink(target)) = ground.plants.get(Path::new(&named.path)) else {
+                panic!("{named:?}")
+            };
+            assert!(target.starts_with("/data/root"), "{named:?}");
         }
     }
 
