@@ -516,6 +516,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_there_has_our_command_in_its_name_and_is_the_directory_or_a_file_of_it() {
+        let ground = ground(&[("/data/root", DeclaredBy::CommandLine)]);
+        assert!(ground.named.iter().any(|named| named.to == To::Directory));
+        for named in &ground.named {
+            assert!(named.path.contains(&format!("$({})", ground.program)), "{named:?}");
+            let Some(Plant::Symlink(target)) = ground.plants.get(Path::new(&named.path)) else {
+                panic!("{named:?}")
+            };
+            assert!(target.starts_with("/data/root"), "{named:?}");
+        }
+    }
+
+    #[test]
     fn what_another_declared_directory_holds_is_not_outside() {
         let both = [("/data/root", DeclaredBy::CommandLine), ("/data", DeclaredBy::Environment)];
         for way in ground(&both).ways {
