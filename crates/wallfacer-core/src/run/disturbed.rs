@@ -162,7 +162,7 @@ impl Life {
         let has_others =
             self.connection.process().and_then(Process::descendants).is_some_and(|others| !others.is_empty());
         let sent = self.connection.process().map(|process| process.signal(KILL));
-        if !has_others || !sent.is_some_and(|sent| sent.is_ok()) {
+        if !has_others || sent.is_none_or(|sent| sent.is_err()) {
             return Taken::unanswered("kill launcher", Duration::ZERO);
         }
         self.connection.close_input();

@@ -50,6 +50,6 @@ pub(super) fn probes(
     context.server_said = said(server);
     let context = Arc::new(context);
     let (known, connector) = (&session.known, &session.connector);
-    let lifecycle = Lifecycle::new(known, connector, context.clone(), options.seed);
+    let lifecycle = Lifecycle::new(known, connector, context.clone(), load.thorough, options.seed);
     (Torture::new(known, connector, context, &selection, load, options.seed, notebook), lifecycle)
 }

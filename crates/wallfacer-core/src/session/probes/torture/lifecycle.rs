@@ -42,25 +42,34 @@ pub struct Lifecycle {
 }
 
 impl Lifecycle {
-    pub fn new(known: &Known, connector: &Connector, context: Arc<Context>, seed: u64) -> Lifecycle {
+    /// A short share is what every client does to a server: it is started, closed and ended.
+    pub fn new(
+        known: &Known,
+        connector: &Connector,
+        context: Arc<Context>,
+        thorough: bool,
+        seed: u64,
+    ) -> Lifecycle {
         let reach = &connector.target().reach;
-        let mut waiting = VecDeque::new();
+        let (ours, pipes) = (reach.command().is_some(), reach.endpoint().is_none());
         let alone = |steps: Vec<Step>| Work::Alone { case: Box::new(of_server(steps, seed)), brief: false };
-        if reach.command().is_some() {
+        let mut waiting = VecDeque::new();
+        if ours {
             waiting.push_back(Work::List);
             waiting.push_back(alone(vec![list(), Step::Restart, list()]));
             waiting.push_back(alone(vec![Step::Probe, Step::Signal(TERMINATE)]));
+        }
+        if ours && pipes {
+            waiting.push_back(alone(vec![Step::Probe, Step::CloseInput]));
+        }
+        if ours && thorough {
             waiting.push_back(alone(vec![Step::Probe, disturb(Disturbance::KillLauncher)]));
-            let more = match reach.endpoint().is_none() {
-                true => over_pipes(known),
-                false => over_http(),
-            };
+            let more = if pipes { over_pipes(known) } else { over_http() };
             waiting.extend(more.into_iter().map(alone));
-            if reach.endpoint().is_none() {
-                waiting.push_back(Work::Alone { case: Box::new(broken_line(seed)), brief: false });
-            }
-            let confined = known.server.standing.is_confined();
-            if confined && reach.endpoint().is_none() {
+        }
+        if ours && thorough && pipes {
+            waiting.push_back(Work::Alone { case: Box::new(broken_line(seed)), brief: false });
+            if known.server.standing.is_confined() {
                 let ended = disturb(Disturbance::Restart { killed: false });
                 let second = disturb(Disturbance::Beside);
                 waiting.push_back(alone(vec![Step::Probe, ended, Step::Probe, second, Step::Probe]));
@@ -114,7 +123,6 @@ fn over_pipes(known: &Known) -> Vec<Vec<Step>> {
     let request = Request { method: "tools/list".to_owned(), params: serde_json::Map::new() };
     let unread = disturb(Disturbance::Unread { times, ms: UNREAD_MS, request });
     vec![
-        vec![Step::Probe, Step::CloseInput],
         vec![Step::Probe, half(), Step::Pause(SILENCE_MS), Step::Raw(rest), Step::Probe],
         vec![Step::Probe, half(), Step::Pause(SILENCE_MS), Step::CloseInput],
         vec![Step::Probe, unread, Step::Probe],

@@ -47,15 +47,13 @@ const LONG: Duration = Duration::from_millis(400);
 /// A call that is made a thousand times must not take longer.
 const QUICK: Duration = Duration::from_millis(40);
 /// Pairs of a writer and a reader that are held to keep what they are given, tools whose services fail, tools that are taken
-/// back, and tools that are called a thousand times; those of a short share.
-const MAX_STORES: [usize; 2] = [3, 1];
-const MAX_ASKING: [usize; 2] = [4, 1];
-const MAX_SLOW: [usize; 2] = [3, 1];
-const MAX_GROWING: [usize; 2] = [6, 0];
-/// A server that takes longer to start is not started half a dozen times in a short share.
-const DEAR_START: Duration = Duration::from_secs(1);
-/// What services do in a short share.
-const FEW_TROUBLES: [Trouble; 3] = [Trouble::Resets, Trouble::Error, Trouble::Garbage];
+/// back, and tools that are called a thousand times.
+const MAX_STORES: usize = 3;
+const MAX_ASKING: usize = 4;
+const MAX_SLOW: usize = 3;
+const MAX_GROWING: usize = 6;
+/// Moments at which a server that stores is killed.
+const MOMENTS: usize = 3;
 /// All calls that are made one by one to see what they do may take about so long.
 const MOST_ALONE: Duration = Duration::from_secs(15);
 
@@ -100,7 +98,6 @@ pub struct Torture {
     asking: BTreeMap<String, Case>,
     slow: Vec<SlowCall>,
     confined: bool,
-    startup: Duration,
     under_way: BTreeMap<u64, ()>,
     next: u64,
     made: usize,
@@ -154,7 +151,6 @@ impl Torture {
             asking: BTreeMap::new(),
             slow: Vec::new(),
             confined: known.server.standing.is_confined(),
-            startup: known.server.startup,
             under_way: BTreeMap::new(),
             next: 0,
             made: 0,
@@ -231,32 +227,26 @@ impl Torture {
 
     /// What happens to the server in the middle of its work.
     fn plan_disturbances(&mut self, calibrated: &Calibrated) {
-        let share = usize::from(!self.load.thorough);
         let (seed, alone) = (self.seed, |case: Case| Work::Alone { case: Box::new(case), brief: false });
-        let slow = self.slow.iter().take(MAX_SLOW[share]);
+        let slow = self.slow.iter().take(MAX_SLOW);
         self.quiet.extend(slow.map(|slow| alone(disturbances::cancelled(slow, seed))));
         let plans =
             schedules::Plans { forms: &self.forms, calibrated, concurrency: 1, clients: 1, seed: self.seed };
-        self.waiting.extend(plans.growth(MAX_GROWING[share], QUICK));
+        self.waiting.extend(plans.growth(MAX_GROWING, QUICK));
         if !self.confined {
             return;
         }
-        let troubles = if self.load.thorough { &Trouble::ALL[..] } else { &FEW_TROUBLES[..] };
-        for call in self.asking.values().take(MAX_ASKING[share]) {
-            let cases = disturbances::troubled(call, troubles);
+        for call in self.asking.values().take(MAX_ASKING) {
+            let cases = disturbances::troubled(call, &Trouble::ALL);
             self.quiet.push_back(Work::OneByOne { cases, patient: true });
         }
-        let dear = self.startup > DEAR_START && !self.load.thorough;
-        for pair in calibrated.pairs.iter().copied().take(MAX_STORES[share]).filter(|_| !dear) {
-            let moments = if self.load.thorough { 3 } else { 1 };
-            self.quiet.push_back(alone(plans.survival(pair, moments)));
+        for pair in calibrated.pairs.iter().copied().take(MAX_STORES) {
+            self.quiet.push_back(alone(plans.survival(pair, MOMENTS)));
             if self.listens {
                 self.quiet.push_back(alone(plans.foreign(pair)));
             }
-            if self.load.thorough {
-                let schema = self.schemas.get(&self.forms[pair.0].tool);
-                self.quiet.extend(plans.disk(pair, schema).into_iter().map(alone));
-            }
+            let schema = self.schemas.get(&self.forms[pair.0].tool);
+            self.quiet.extend(plans.disk(pair, schema).into_iter().map(alone));
         }
     }
 
@@ -283,7 +273,7 @@ impl Torture {
                 self.waiting.extend(plans.sessions(said, self.load.shared));
             }
         }
-        if matches!(mode, TortureMode::All | TortureMode::Lifecycle) {
+        if self.load.thorough && matches!(mode, TortureMode::All | TortureMode::Lifecycle) {
             self.plan_disturbances(calibrated);
         }
         if self.waiting.is_empty() && self.made == 0 && mode != TortureMode::Lifecycle {
