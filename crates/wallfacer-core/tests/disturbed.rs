@@ -132,13 +132,13 @@ fn messages_in_pieces_broken_lines_and_slow_readers_are_borne() {
 }
 
 #[test]
-#[ignore = "needs a machine that has nothing else to do"]
+#[ignore = "open: not every row was seen to hold"]
 fn a_cancelled_call_must_stop() {
     each_is_found_and_its_twin_is_silent(&CANCELLED, false);
 }
 
 #[test]
-#[ignore = "needs a machine that has nothing else to do"]
+#[ignore = "open: not every row was seen to hold"]
 fn threads_and_temporary_files_must_not_grow_with_each_call() {
     each_is_found_and_its_twin_is_silent(&GROWS, false);
 }
@@ -154,7 +154,7 @@ fn what_was_acknowledged_must_be_there_after_a_kill() {
 }
 
 #[test]
-#[ignore = "needs a machine that has nothing else to do"]
+#[ignore = "open: not every row was seen to hold"]
 fn what_was_acknowledged_must_be_there_after_the_disk_failed() {
     each_is_found_and_its_twin_is_silent(&DISK, false);
 }
@@ -170,7 +170,7 @@ fn old_sessions_are_not_found_and_foreign_pages_are_refused() {
 }
 
 #[test]
-#[ignore = "needs a machine that has nothing else to do"]
+#[ignore = "open: not every row was seen to hold"]
 fn lists_must_stay_and_services_may_be_silent() {
     each_is_found_and_its_twin_is_silent(&BY_TIME, false);
 }
