@@ -71,15 +71,15 @@ mod tests {
 
     #[test]
     fn a_pattern_that_fits_no_tool_names_the_nearest_one() {
-        let tools = ["read_note", "write_note"];
+        let tools = ["read_note", "keep_letter"];
         let told =
             |patterns: &[&str]| NamePatterns::new(patterns).unwrap().check(&tools).map_err(|e| e.to_string());
-        assert_eq!(told(&["read_*", "write_note"]), Ok(()));
+        assert_eq!(told(&["read_*", "keep_letter"]), Ok(()));
         assert_eq!(
             told(&["raed_note"]),
             Err("no tool matches `raed_note`; did you mean `read_note`?".to_owned())
         );
-        let none = "no tool matches `get_user`; the server has `read_note`, `write_note`";
+        let none = "no tool matches `get_user`; the server has `read_note`, `keep_letter`";
         assert_eq!(told(&["read_*", "get_user"]), Err(none.to_owned()));
         assert_eq!(NamePatterns::new(["x"]).unwrap().check(&[]), Ok(()), "there is nothing to choose from");
     }
