@@ -159,10 +159,9 @@ impl Life {
     /// Kills what was started, and sees whether what that had started goes too.
     async fn kill_launcher(&mut self) -> Taken {
         let started = Instant::now();
-        let has_others =
-            self.connection.process().and_then(Process::descendants).is_some_and(|others| !others.is_empty());
-        let sent = self.connection.process().map(|process| process.signal(KILL));
-        if !has_others || sent.is_none_or(|sent| sent.is_err()) {
+        let launched = self.connection.process().is_some_and(is_launcher);
+        let sent = self.connection.process().filter(|_| launched).map(|process| process.signal(KILL));
+        if sent.is_none_or(|sent| sent.is_err()) {
             return Taken::unanswered("kill launcher", Duration::ZERO);
         }
         self.connection.close_input();
@@ -239,4 +238,13 @@ impl Life {
 fn said(method: &str, impossible: Option<String>) -> Taken {
     let aftermath = Aftermath { impossible, ..Aftermath::default() };
     Taken { aftermath: Some(Box::new(aftermath)), ..Taken::unanswered(method, Duration::ZERO) }
+}
+
+/// Whether the program that we started only started the server, which reads the same input below it. A server with helpers of
+/// its own is none: nobody can take along what he started when he is killed.
+fn is_launcher(process: &Process) -> bool {
+    let input = |pid: u32| std::fs::read_link(format!("/proc/{pid}/fd/0")).ok();
+    let Some(own) = input(process.pid()) else { return false };
+    let below = process.descendants().unwrap_or_default();
+    below.iter().any(|other| input(other.pid).is_some_and(|other| other == own))
 }

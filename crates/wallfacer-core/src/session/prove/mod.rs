@@ -14,6 +14,7 @@ mod sequence;
 mod shared;
 mod slowness;
 mod smaller;
+mod spoiled;
 mod suspicion;
 mod together;
 
@@ -32,6 +33,7 @@ pub use suspicion::{Interest, Suspicion};
 use self::extreme::Extreme;
 use self::learned::LearnedValues;
 use self::shared::Shared;
+use self::spoiled::Spoiled;
 use self::suspicion::Suspicions;
 use super::lab::{Failed, Lab};
 use crate::catalogue::Catalogue;
@@ -73,6 +75,7 @@ pub struct Prover {
     grave: BTreeSet<u64>,
     begun: u64,
     findings: Shared,
+    spoiled: Spoiled,
     flaky: Vec<Finding>,
     too_much: Vec<TooMuch>,
     notes: BTreeSet<Note>,
@@ -146,6 +149,7 @@ impl Prover {
             grave: BTreeSet::new(),
             begun: 0,
             findings: Shared::default(),
+            spoiled: Spoiled::default(),
             flaky: Vec::new(),
             too_much: Vec::new(),
             notes: BTreeSet::new(),
@@ -299,6 +303,7 @@ impl Prover {
                 }
                 let (origin, finding) = self.finding(&charge, &smallest, case, reproduced);
                 if reproduced.always() {
+                    self.spoiled.add(&finding, &smallest);
                     self.too_much.extend(Extreme::of_request(&smallest).map(|extreme| TooMuch {
                         kind: charge.kind.name(),
                         extreme,
@@ -337,6 +342,7 @@ impl Prover {
             }
         }
         let findings = merge(self.findings.findings(self.server.name.as_deref()));
+        let findings = self.spoiled.without_suffering(findings);
         let learned = &self.learned;
         let notes = std::mem::take(&mut self.notes).into_iter();
         let notes = notes.map(|note| Note { text: learned.taken_from(note.text), ..note }).collect();
