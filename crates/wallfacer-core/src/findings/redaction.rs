@@ -14,7 +14,7 @@ use super::payload::{Payload, edit_strings, is_planted, is_played, payloads};
 use super::search::SecretSearch;
 use super::secrets::{Secrets, key};
 use super::substitution::Substitution;
-use super::{Finding, Kind, Repro};
+use super::{Finding, Kind, Repro, Sighting};
 use crate::plan::Subject;
 use crate::target::{REDACTED, is_secret_name};
 
@@ -269,21 +269,25 @@ pub(super) fn placeholder(name: &str) -> String {
 
 /// Names of a finding that the server or the user chose, and that could hold a secret: a resource is named by a URL.
 fn names(finding: &mut Finding) -> Vec<&mut String> {
-    let mut names: Vec<&mut String> = finding.tools.iter_mut().chain(&mut finding.tool).collect();
-    match &mut finding.subject {
+    let Finding { tool, subject, tools, sightings, bug, kind, server, protocol, .. } = finding;
+    let mut names: Vec<&mut String> = tools.iter_mut().chain(tool).collect();
+    match subject {
         Subject::Tool(name) | Subject::Resource(name) | Subject::Prompt(name) | Subject::Completion(name) => {
             names.push(name);
         }
         Subject::Server => {}
     }
+    for Sighting { tool, way, ids: _ } in sightings {
+        names.extend(tool.iter_mut().chain([way]));
+    }
     // A rule about every tool bears the name of each.
-    match &mut finding.kind {
+    match kind {
         Kind::PropertyFailure { invariant: rule } | Kind::Conformance { rule } => names.push(rule),
         Kind::SequenceFailure { sequence, step_call, .. } => names.extend([sequence, step_call]),
         _ => {}
     }
-    names.extend(finding.bug.iter_mut().map(|bug| &mut bug.cause));
-    names.extend(finding.server.name.iter_mut().chain(&mut finding.server.version));
+    names.extend(bug.iter_mut().map(|bug| &mut bug.cause));
+    names.extend(server.name.iter_mut().chain(&mut server.version).chain(protocol));
     names
 }
 

@@ -40,9 +40,12 @@ fn a_real_secret_is_gone_from_every_part_of_a_finding() {
     finding.subject = Subject::Resource(format!("db://{SECRET}/x"));
     finding.tools.push(SECRET.to_owned());
     finding.server.name = Some(SECRET.to_owned());
+    finding.protocol = Some(SECRET.to_owned());
+    let (tool, way) = (Some(format!("tool {SECRET}").to_uppercase()), format!("in {SECRET}"));
+    finding.sightings.push(Sighting { tool, way, ids: Vec::new() });
     let whole = finding.clone();
     redaction().apply(&mut finding);
-    assert!(!text(&finding).contains("hunter2"), "{}", text(&finding));
+    assert!(!text(&finding).to_lowercase().contains("hunter2"), "{}", text(&finding));
     assert_eq!(finding.message, "it said <redacted:X_API_KEY>");
     assert_eq!(restore(&mut finding, known), Vec::<String>::new());
     assert_eq!(finding.repro, whole.repro);
