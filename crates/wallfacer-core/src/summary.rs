@@ -230,7 +230,7 @@ pub struct ToolSummary {
     pub valid_completed: u64,
 }
 
-/// Worth knowing, not wrong.
+/// Observations that are not defects.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Note {

@@ -53,7 +53,7 @@ pub fn human(document: &Document, look: Look) -> String {
     let rest: Vec<&Told> = document.findings.iter().skip(in_full).collect();
     page.findings("More findings", &rest);
     page.lines(
-        "Seen, but not every time",
+        "Flaky: not reproduced every time",
         document.flaky.iter().map(|told| {
             let seen = told.finding.reproduced;
             format!("{} ({} of {} times; {})", one_line(told), seen.k, seen.n, told.replay)
@@ -71,7 +71,7 @@ pub fn human(document: &Document, look: Look) -> String {
         document.stale.iter().map(|stale| format!("{} {}", stale.id, shortened(&stale.about, TEXT))),
     );
     page.tested(document);
-    page.lines("Worth knowing", noted(&document.notes).into_iter());
+    page.lines("Notes", noted(&document.notes).into_iter());
     page.gaps(&gaps(&document.not_tested));
     page.out
 }

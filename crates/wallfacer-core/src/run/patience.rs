@@ -9,6 +9,8 @@ use crate::target::Timeouts;
 /// Most servers answer in milliseconds, so that others do not wait longer than this for one that does not. Nothing is
 /// held against it: it is asked again, alone, with all of its time.
 const BRIEF: Duration = Duration::from_secs(1);
+/// The same with a server that does everything slowly.
+const MOST_BRIEF: Duration = Duration::from_secs(3);
 /// What smaller cases of a hang are given: the smallest is given all of its time.
 const GLIMPSE: Duration = Duration::from_millis(400);
 /// What is enough to see that a smaller call is quicker.
@@ -21,18 +23,25 @@ pub struct Patience {
     stretch: u32,
     /// Less time than the limits allow.
     hurry: Option<Duration>,
+    /// What nobody else waits longer than.
+    brief: Duration,
     /// When nothing is made again and again any more.
     until: Option<Instant>,
 }
 
 impl Patience {
     pub fn new(timeouts: Timeouts) -> Patience {
-        Patience { timeouts, stretch: 1, hurry: None, until: None }
+        Patience { timeouts, stretch: 1, hurry: None, brief: BRIEF, until: None }
+    }
+
+    /// With a server that takes this long to start: one that does everything slowly is not silent sooner than it starts.
+    pub fn with_start_of(self, startup: Duration) -> Patience {
+        Patience { brief: (startup / 2).clamp(BRIEF, MOST_BRIEF), ..self }
     }
 
     /// So little that nobody else waits long; what is not answered by then is asked again, alone.
     pub fn brief(&self) -> Patience {
-        Patience { hurry: Some(BRIEF.min(self.timeouts.call)), ..self.clone() }
+        Patience { hurry: Some(self.brief.min(self.timeouts.call)), ..self.clone() }
     }
 
     /// Just enough to tell a call that is answered at once from one that was proven to hang.
@@ -48,7 +57,7 @@ impl Patience {
     /// The whole time, so many times over.
     pub fn stretched(&self, factor: u32) -> Patience {
         let stretch = self.stretch.saturating_mul(factor);
-        Patience { timeouts: self.timeouts.clone(), stretch, hurry: None, until: self.until }
+        Patience { stretch, hurry: None, ..self.clone() }
     }
 
     /// What tells whether a smaller call is quicker: a glance, or more than a short limit leaves, for that may be just what
@@ -63,7 +72,7 @@ impl Patience {
     /// This much for every request, where it is all that a rule allows.
     pub fn at_most(&self, time: Duration) -> Patience {
         let timeouts = Timeouts { call: time, per_tool: Default::default(), ..self.timeouts.clone() };
-        Patience { timeouts, stretch: 1, hurry: None, until: self.until }
+        Patience { timeouts, stretch: 1, hurry: None, ..self.clone() }
     }
 
     /// The same; what is made again and again ends then.

@@ -169,7 +169,7 @@ fn not_in_sandbox(failure: &ConnectError, sought: &Sought, may_do_without: bool)
             "; if it needs a path of your home or the network, --keep PATH and --net host give it that",
         );
     } else {
-        text.push_str("\nit was started in the sandbox, and did not get:");
+        text.push_str("\nit ran in the sandbox, where these were missing:");
         for lack in &sought.lacks {
             let _infallible = write!(text, "\n  - {}", lack_text(lack));
         }
@@ -192,13 +192,13 @@ fn lack_text(lack: &Lack) -> String {
         Lack::Hidden(path) => {
             let (shown, word) = place(&path.to_string_lossy());
             let flag = word.map(|word| format!("; --keep {word} shows it")).unwrap_or_default();
-            format!("{shown}, which is there outside{flag}")
+            format!("{shown}, which exists outside{flag}")
         }
         Lack::Host { host, port } => {
             let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
             let (shown, word) = place(&format!("{host}:{port}"));
             let flag = word.map(|word| format!("--net allow={word}, or ")).unwrap_or_default();
-            format!("{shown}, for nothing leaves the sandbox; {flag}--net host lets it through")
+            format!("{shown}: the sandbox blocks outgoing connections; {flag}--net host lets it through")
         }
         Lack::Name(name) => {
             let (shown, _) = place(name);

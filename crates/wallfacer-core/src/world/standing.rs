@@ -58,7 +58,7 @@ impl Standing {
             .map(|path| format!("{} could not be planted", path.display()));
         // Of what nothing confines, the name says it all.
         let gaps = confinement.gaps.iter().filter(|gap| **gap != Gap::Everything);
-        let gaps = gaps.map(|gap| format!("not held: {gap}"));
+        let gaps = gaps.map(|gap| format!("not enforced: {gap}"));
         // A fence knows no sink: what it does not allow, it refuses.
         let net = match confinement.rung {
             Rung::Overlay | Rung::ReadOnly => net.clone(),

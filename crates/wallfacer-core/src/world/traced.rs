@@ -1,6 +1,7 @@
 //! What a server did to its world while one step was taken.
 
 use wallfacer_process::jail::{Change, Changes};
+use wallfacer_process::trace::{Address, Family};
 use wallfacer_process::{sink, trace};
 
 /// What was seen of a life since the step before.
@@ -24,8 +25,14 @@ pub struct Traced {
 impl Traced {
     /// Whether the step's call waits for the network: then its silence is no hang.
     pub fn waits_for_network(&self) -> bool {
-        let reaches = |event: &trace::Event| {
-            matches!(event.kind, trace::Kind::Connect { .. } | trace::Kind::Send { .. })
+        let reaches = |event: &trace::Event| match &event.kind {
+            trace::Kind::Connect { .. } => true,
+            trace::Kind::Send { socket, messages } => match socket {
+                // Threads of one process wake each other over a pair of these.
+                Some(socket) => matches!(socket.family, Family::Inet | Family::Inet6),
+                None => messages.iter().any(|message| matches!(message.to, Some(Address::Inet(_)))),
+            },
+            _ => false,
         };
         self.flows.iter().any(|flow| flow.open && flow.call == self.call)
             || self.waiting.iter().any(|event| event.call == self.call && reaches(event))
@@ -42,4 +49,27 @@ pub(super) fn since(before: &Changes, now: &Changes) -> Vec<Change> {
             .is_ok_and(|index| before.changes[index] == **change)
     };
     now.changes.iter().filter(|change| !known(change)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use wallfacer_process::trace::{Event, Kind, Outcome, Socket, Transport};
+
+    use super::*;
+
+    fn sending(family: Family) -> Traced {
+        let socket = Some(Socket { family, transport: Transport::Stream });
+        let kind = Kind::Send { socket, messages: Vec::new() };
+        let event =
+            Event { at: Instant::now(), pid: 1, tid: 1, call: Some(1), kind, outcome: Outcome::Unfinished };
+        Traced { call: Some(1), waiting: vec![event], ..Traced::default() }
+    }
+
+    #[test]
+    fn who_wakes_another_thread_does_not_wait_for_the_network() {
+        assert!(sending(Family::Inet).waits_for_network());
+        assert!(!sending(Family::Unix).waits_for_network());
+    }
 }

@@ -36,7 +36,10 @@ impl Check for NoBlowUp {
         let Some(injection) = case.intent.injection().filter(|injection| injection.aim.is_measured()) else {
             return Verdict::Holds;
         };
-        let waits = |taken: &Taken| taken.traced.as_ref().is_some_and(|traced| traced.waits_for_network());
+        // Whoever waits uses no time of the processor; where that is not known, what was waited for may be the network.
+        let waits = |taken: &Taken| {
+            taken.stock.is_empty() && taken.traced.as_ref().is_some_and(|traced| traced.waits_for_network())
+        };
         if recording.steps.iter().any(waits)
             || seen.steps.iter().any(|step| matches!(step.answer, Answer::Gone { .. }))
         {

@@ -243,7 +243,7 @@
     const gaps = make('section', { id: 'not-tested' }, make('h2', {}, 'Not tested'), run.gaps.length
       ? make('ul', {}, run.gaps.map((gap) => make('li', {}, make('strong', {}, prose(gap.why)), `: ${gap.what.join(', ')}`)))
       : make('p', {}, 'Everything that was planned was tested.'));
-    const notes = run.notes.length ? make('section', { id: 'notes' }, make('h2', {}, 'Worth knowing'),
+    const notes = run.notes.length ? make('section', { id: 'notes' }, make('h2', {}, 'Notes'),
       make('ul', {}, run.notes.map((note) => make('li', {}, note.tool ? make('strong', {}, `${note.tool}: `) : '', note.text)))) : null;
     const facts = run.facts.filter(([, value]) => value).map(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]).flat();
     const remarks = run.remarks.map((remark) => make('li', {}, remark));

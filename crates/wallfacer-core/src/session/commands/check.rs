@@ -100,7 +100,8 @@ pub fn check(
     if harmless {
         let selection = Selection::new(catalogue, server, Wishes::from(effort));
         let context = Context::new(catalogue, server.protocol);
-        let (inject, with_grounds) = Inject::new(lab, &session.known, &selection, context, effort.seed);
+        let (inject, with_grounds) =
+            Inject::new(lab, &session.known, &selection, context, effort.seed, session.budget.end());
         (injecting, lab) = (Some(inject), with_grounds);
     }
     let load = Load {

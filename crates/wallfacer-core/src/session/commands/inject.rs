@@ -26,7 +26,8 @@ pub fn inject(
     let Known { server, catalogue, .. } = &session.known;
     let selection = Selection::new(catalogue, server, Wishes::from(options));
     let context = Context::new(catalogue, server.protocol);
-    let (mut inject, lab) = Inject::new(lab, &session.known, &selection, context, options.seed);
+    let (mut inject, lab) =
+        Inject::new(lab, &session.known, &selection, context, options.seed, session.budget.end());
     let mut notebook = session.notebook();
     session.run(&lab, &mut [&mut inject], &mut notebook, listener)?;
     let calls = inject.calls;

@@ -1,6 +1,6 @@
 //! Tries one case and says what is held against the server: the one way in which a case is tried alone.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::sequence::play;
 use crate::judge::{Context, Judgement, weigh};
@@ -14,6 +14,8 @@ const MOST_TURNS: u32 = 100;
 /// What calls in flight together do is a matter of luck, so one try of them is up to so many on fresh servers, within twice the
 /// time of one request.
 const CONCURRENT_TRIES: u32 = 8;
+/// What is measured shows by how its cost grows; how long the dearest call would have taken is nothing to wait for.
+const MEASURED: Duration = Duration::from_secs(4);
 /// So is the moment in which a server is killed.
 const LUCKY_TRIES: u32 = 3;
 
@@ -41,6 +43,9 @@ pub async fn attempt(
     if let Some(schedule) = case.schedule() {
         return in_turns(runner, case, schedule, patience, context).await;
     }
+    let is_measured = case.intent.injection().is_some_and(|injection| injection.aim.is_measured());
+    let measured = is_measured.then(|| patience.at_most(MEASURED.min(patience.plain())));
+    let patience = measured.as_ref().unwrap_or(patience);
     let begun = Instant::now();
     let mut tries = match case.is_a_matter_of_luck() {
         true => LUCKY_TRIES,

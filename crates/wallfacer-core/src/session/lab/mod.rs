@@ -89,7 +89,7 @@ impl Lab {
         Lab {
             catalogue,
             worlds: BTreeMap::from([(World::Plain, connector.clone()), (World::Watched, watched)]),
-            patience: Patience::new(connector.target().timeouts.clone()),
+            patience: Patience::new(connector.target().timeouts.clone()).with_start_of(startup),
             gate: Gate::new(cores.max(2)),
             reserves: Mutex::default(),
             idle: Idle::default(),

@@ -98,10 +98,22 @@ impl Suspicion {
 
     /// Whether it is about what one call was answered, by a server that went on answering.
     fn is_of_one_answer(&self) -> bool {
-        let by_answer =
-            matches!(self.charge.kind, Kind::InternalError | Kind::SchemaViolation | Kind::AcceptedInvalid);
-        let one_call = self.case.single_call().is_some() && self.case.claim.is_none();
-        by_answer && one_call && self.charge.measure.is_none() && !is_extreme(&self.case)
+        let by_answer = matches!(
+            self.charge.kind,
+            Kind::InternalError | Kind::SchemaViolation | Kind::AcceptedInvalid | Kind::ProtocolError
+        );
+        // A rule that plays a sequence has a server of its own.
+        let rule = self.case.claim.as_ref();
+        let by_answer = match rule {
+            Some(rule) => {
+                matches!(self.charge.kind, Kind::PropertyFailure { .. }) && rule.sequence().is_none()
+            }
+            None => by_answer,
+        };
+        by_answer
+            && self.case.single_call().is_some()
+            && self.charge.measure.is_none()
+            && !is_extreme(&self.case)
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) const SECTIONS: &[(&str, &str)] = &[
     ("output", "Where findings are kept."),
     (
         "severity",
-        "How grave a finding is: per kind (`hang`), per rule (`\"rule:NAME\"`), per tool (`\"tool:NAME.KIND\"`).",
+        "Severity of findings: per kind (`hang`), per rule (`\"rule:NAME\"`), per tool (`\"tool:NAME.KIND\"`).",
     ),
     ("allow_destructive", "Tools that may be called although they look destructive."),
     ("destructive", "Which tools look destructive."),
@@ -66,7 +66,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "kind",
         shape: Shape::Choice(KINDS),
         default: "",
-        meaning: "How the server is spoken to. May be left out: `url` means http, `command` alone means stdio.",
+        meaning: "The transport. May be left out: `url` means http, `command` alone means stdio.",
     },
     Key {
         section: "target",
@@ -101,7 +101,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "env_pass",
         shape: Shape::Texts,
         default: "[]",
-        meaning: "Names of variables that are inherited as they are: where `env_clear` is set these alone, else also those whose secrets a confined server gets look-alikes of.",
+        meaning: "Variables that are passed on with their real values. With `env_clear`, nothing else is inherited; without it, this exempts them from being replaced by look-alikes in the sandbox.",
     },
     Key {
         section: "target",
@@ -115,7 +115,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "roots",
         shape: Shape::Texts,
         default: "[]",
-        meaning: "Directories that the server is told of when it asks for roots, relative to this file. To leave them is to leave what it was declared.",
+        meaning: "Directories that the server is told of when it asks for roots, relative to this file. Access outside them counts as leaving the declared scope.",
     },
     Key {
         section: "target",
@@ -164,7 +164,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "probe_timeout_ms",
         shape: MILLISECONDS,
         default: "5000",
-        meaning: "How long the question that tells the two protocol eras apart may go unanswered.",
+        meaning: "Timeout of the request that detects the protocol era.",
     },
     Key {
         section: "target",
@@ -213,7 +213,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "noise",
         shape: Shape::Texts,
         default: "[]",
-        meaning: "Deeds that are noise of the runtime, each as `read`, `write`, `run` or `connect` and a glob.",
+        meaning: "Actions to ignore as noise of the runtime, each as `read`, `write`, `run` or `connect` and a glob.",
     },
     Key {
         section: "behave",

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::plan::{Case, Step, Subject};
+use crate::plan::{Case, DEEP, Step, Subject, depth};
 use crate::session::lab::{Aside, Judged, Part, shard_size};
 
 /// How often what was left out is made up for; a server that sticks each time would keep us for ever.
@@ -148,12 +148,15 @@ impl Round {
             }
         }
         let mut seen: BTreeSet<Subject> = BTreeSet::new();
+        let mut extremes: BTreeSet<bool> = self.silent.iter().map(|index| self.is_deep(*index)).collect();
         for Aside { index, extreme, .. } in &self.asides {
             let subject = &self.cases[*index].subject;
             let decided = self.apart.contains_key(subject);
             let first = *extreme || *subject == Subject::Server || seen.insert(subject.clone());
             match () {
                 () if self.judged.contains_key(index) || self.silent.contains(index) => {}
+                // One that is too deep or too large for the server is enough; if that is answered, the next one is tried.
+                () if *extreme && !extremes.insert(self.is_deep(*index)) => {}
                 () if self.apart.get(subject) == Some(index) => {}
                 () if decided || !first => {
                     self.parked.insert(*index);
@@ -164,7 +167,11 @@ impl Round {
         if !self.unanswered.is_empty() {
             return false;
         }
-        self.asides.clear();
+        for Aside { index, extreme, .. } in std::mem::take(&mut self.asides) {
+            if extreme && !self.judged.contains_key(&index) && !self.silent.contains(&index) {
+                self.given_up.entry(self.cases[index].subject.clone()).or_default().push(index);
+            }
+        }
         let mut again: Vec<usize> =
             self.parked.iter().copied().filter(|index| !self.is_apart(*index)).collect();
         if self.made_up >= MAX_MAKING_UP {
@@ -180,6 +187,11 @@ impl Round {
         self.parked.retain(|index| !again.contains(index));
         self.parts.push_back(again);
         false
+    }
+
+    /// Whether a call that is too much is so by its depth, not by its size.
+    fn is_deep(&self, index: usize) -> bool {
+        self.cases[index].single_call().is_some_and(|(_, params)| depth(params) >= DEEP)
     }
 
     fn is_apart(&self, index: usize) -> bool {

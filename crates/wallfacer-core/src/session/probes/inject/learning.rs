@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use std::time::Instant;
 
 use regex::Regex;
 use wallfacer_text::lexicon::{Action, does};
@@ -61,6 +62,8 @@ pub struct Learning {
     inside: Option<PathBuf>,
     /// Directories that the server says it keeps to.
     pub confining: BTreeSet<PathBuf>,
+    /// When enough is known, because trying is worth more.
+    pub until: Option<Instant>,
 }
 
 impl Learning {
@@ -81,12 +84,17 @@ impl Learning {
             tools,
             inside: ground.inside.as_ref().map(|(directory, _)| directory.clone()),
             confining: BTreeSet::new(),
+            until: None,
         }
     }
 
     /// The calls of the next round; none where enough is known. What was learned is tried before more of the same.
     pub fn next_round(&mut self) -> Option<Vec<Case>> {
         self.learn();
+        if self.until.is_some_and(|until| Instant::now() >= until) {
+            self.rounds = MAX_ROUNDS;
+            self.held_back.clear();
+        }
         while self.rounds < MAX_ROUNDS {
             self.rounds += 1;
             let Some(round) = self.planner.next_round().filter(|round| round.phase == Phase::Examples) else {

@@ -5,6 +5,7 @@ mod learning;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::time::Instant;
 
 use wallfacer_process::sink::Mode as Net;
 
@@ -44,6 +45,8 @@ const MAX_DEATHS: usize = 4;
 const MAX_SILENCES: usize = 2;
 /// Jobs of tools that nobody waits for are told apart by their numbers.
 const LATE: u64 = 1 << 32;
+/// The part of the time that is left which is spent on learning what leads into each tool.
+const FOR_LEARNING: u32 = 4;
 /// What this is called while it goes on.
 const PHASE: &str = "injection";
 
@@ -58,6 +61,8 @@ pub struct Inject {
     /// How many of the tools are planned for.
     planned: usize,
     first_calls: Arc<FirstCalls>,
+    /// When nothing is tried any more.
+    end: Option<Instant>,
     learning: Learning,
     stage: Stage,
     /// What is left to try, the likeliest first, whichever tool it belongs to.
@@ -115,6 +120,7 @@ impl Inject {
         selection: &Selection,
         context: Context,
         seed: u64,
+        end: Option<Instant>,
     ) -> (Inject, Lab) {
         let look::Known { catalogue, first_calls, .. } = known;
         let mut online = lab.connector(World::Watched).clone();
@@ -146,6 +152,7 @@ impl Inject {
             shard: selection.shard(),
             planned: 0,
             first_calls: first_calls.clone(),
+            end,
             learning,
             stage: Stage::Start,
             catalogue: catalogue.clone(),
@@ -183,6 +190,7 @@ impl Inject {
             ground: self.ground.clone(),
             learning: Learning::new(&tools, &self.ground, &self.first_calls, self.seed),
             first_calls: self.first_calls.clone(),
+            end: self.end,
             tools,
             shard: self.shard,
             planned: 0,
@@ -423,6 +431,9 @@ impl Probe for Inject {
         match done {
             Done::Started(started) => {
                 self.stage = Stage::Learning;
+                let now = Instant::now();
+                self.learning.until =
+                    self.end.map(|end| now + end.saturating_duration_since(now) / FOR_LEARNING);
                 self.unseen = why_unseen(&started.server.standing);
             }
             Done::OneByOne(tried) => {
