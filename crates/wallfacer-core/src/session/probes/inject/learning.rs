@@ -88,10 +88,15 @@ impl Learning {
         }
     }
 
+    /// Whether what is not known by now is not worth the time.
+    pub fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
     /// The calls of the next round; none where enough is known. What was learned is tried before more of the same.
     pub fn next_round(&mut self) -> Option<Vec<Case>> {
         self.learn();
-        if self.until.is_some_and(|until| Instant::now() >= until) {
+        if self.is_over() {
             self.rounds = MAX_ROUNDS;
             self.held_back.clear();
         }

@@ -400,6 +400,9 @@ impl Probe for Inject {
         if !computes {
             return None;
         }
+        if self.stage == Stage::Learning && self.learning.is_over() {
+            self.waiting.clear();
+        }
         if self.stage == Stage::Learning && self.waiting.is_empty() && self.busy.is_empty() {
             match self.learning.next_round() {
                 Some(cases) => {
