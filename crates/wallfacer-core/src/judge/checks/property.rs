@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 use wallfacer_rules::{Context as Facts, Known, Rule, Steps, Verdict as Ruling};
 
-use crate::findings::{Cause, Kind};
+use crate::findings::{Cause, Kind, says_the_same};
 use crate::judge::blame::{Blame, blame_of, excuse};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
+use crate::judge::checks::schema_violation::KeepsItsOutputSchema;
 use crate::judge::context::Context;
 use crate::judge::response::{response, unanswered};
 use crate::judge::verdict::{Check, Verdict};
@@ -37,6 +38,12 @@ impl Check for KeepsItsRule {
         // A rule about an answer is not broken by an error for which our world is to blame.
         if let Some(lacking) = lacking(case, recording) {
             return Verdict::Unknown(lacking);
+        }
+        // Nor by an output that is owed to what the sandbox answered.
+        if says_the_same(&rule.name, Kind::SchemaViolation.name(), "")
+            && let Verdict::Unknown(why) = KeepsItsOutputSchema.judge(case, recording, seen, context)
+        {
+            return Verdict::Unknown(why);
         }
         // A refusal under the wrong code is that and nothing else, whatever rule of ours comes upon it.
         let refuses = is_refusal(case, recording) && what_broke(&rule.name, &rule.tool).is_some();
