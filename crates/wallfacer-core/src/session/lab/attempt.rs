@@ -14,10 +14,10 @@ const MOST_TURNS: u32 = 100;
 /// What calls in flight together do is a matter of luck, so one try of them is up to so many on fresh servers, within twice the
 /// time of one request.
 const CONCURRENT_TRIES: u32 = 8;
-/// What is measured shows by how its cost grows; how long the dearest call would have taken is nothing to wait for.
-const MEASURED: Duration = Duration::from_secs(4);
 /// So is the moment in which a server is killed.
 const LUCKY_TRIES: u32 = 3;
+/// What is measured shows by how its cost grows; how long the dearest call would have taken is nothing to wait for.
+const MEASURED: Duration = Duration::from_secs(4);
 
 /// What came of one try.
 #[derive(Debug)]

@@ -98,17 +98,14 @@ impl Suspicion {
 
     /// Whether it is about what one call was answered, by a server that went on answering.
     fn is_of_one_answer(&self) -> bool {
-        let by_answer = matches!(
-            self.charge.kind,
-            Kind::InternalError | Kind::SchemaViolation | Kind::AcceptedInvalid | Kind::ProtocolError
-        );
-        // A rule that plays a sequence has a server of its own.
-        let rule = self.case.claim.as_ref();
-        let by_answer = match rule {
-            Some(rule) => {
-                matches!(self.charge.kind, Kind::PropertyFailure { .. }) && rule.sequence().is_none()
-            }
-            None => by_answer,
+        let kind = &self.charge.kind;
+        let by_answer = match &self.case.claim {
+            // A rule that plays a sequence has a server of its own.
+            Some(rule) => matches!(kind, Kind::PropertyFailure { .. }) && rule.sequence().is_none(),
+            None => matches!(
+                kind,
+                Kind::InternalError | Kind::SchemaViolation | Kind::AcceptedInvalid | Kind::ProtocolError
+            ),
         };
         by_answer
             && self.case.single_call().is_some()

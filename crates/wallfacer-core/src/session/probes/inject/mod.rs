@@ -45,7 +45,7 @@ const MAX_DEATHS: usize = 4;
 const MAX_SILENCES: usize = 2;
 /// Jobs of tools that nobody waits for are told apart by their numbers.
 const LATE: u64 = 1 << 32;
-/// The part of the time that is left which is spent on learning what leads into each tool.
+/// Learning what leads into each tool takes at most one part in so many of the time that is left.
 const FOR_LEARNING: u32 = 4;
 /// What this is called while it goes on.
 const PHASE: &str = "injection";
