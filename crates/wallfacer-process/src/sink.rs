@@ -13,6 +13,7 @@
 //! | `dns`, `names`, `resolver` | a question → an address of its own, and back |
 //! | `http`, `hello` | bytes → a request, a TLS greeting |
 //! | `answer` | a request → what a service may answer |
+//! | `database` | statements and commands → what a database may answer |
 //! | `fault` | an answer → one that is broken on purpose |
 //! | `authority` | a name → a certificate |
 //! | `upstream` | a connection → the real network |
@@ -26,6 +27,7 @@ mod answer;
 mod authority;
 mod bounds;
 mod conversation;
+mod database;
 mod dns;
 mod door;
 mod fault;
@@ -55,6 +57,7 @@ use tokio::task::yield_now;
 
 pub use answer::{Form, Hint, Part, Shapes, Type, git};
 pub use authority::{Authority, AuthorityError};
+pub use database::PORTS as DATABASE_PORTS;
 pub use fault::Fault;
 pub use flow::{Bytes, Flow, Hello, Kind, Lost, Request, Seen};
 pub use http::REDIRECT;
@@ -63,6 +66,7 @@ pub use sockets::Sockets;
 pub use upstream::Upstream;
 
 use bounds::{MAX_CONNECTIONS, MAX_DOORS, SETTLE_TURNS};
+use database::Databases;
 use door::{Door, Plate};
 use hash::hash;
 use ledger::Ledger;
@@ -143,7 +147,8 @@ impl Sink {
         let marker = format!("{:016x}", hash(seed, b"marker"));
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         let fault = Mutex::new(fault);
-        let room = Arc::new(Room { ledger, resolver, authority, marker, shapes, fault, places });
+        let databases = Databases::default();
+        let room = Arc::new(Room { ledger, resolver, authority, marker, shapes, databases, fault, places });
         let (runtime, stop, thread) = run()?;
         let sink = Self {
             room,
@@ -163,8 +168,8 @@ impl Sink {
     }
 
     /// Makes sure that the sink listens where the target is about to connect or send to; to be called before the
-    /// target goes on. Loopback is left alone, so that nobody is there unless somebody is. Fails where the target
-    /// itself listens on that address.
+    /// target goes on. Loopback is left alone, so that nobody is there unless somebody is, but for databases, which
+    /// servers expect beside them. Fails where the target itself listens on that address.
     pub fn ensure(&self, address: SocketAddr, transport: Transport) -> io::Result<()> {
         let key = (transport, plain(address));
         let call = self.room.ledger.call();
@@ -190,7 +195,10 @@ impl Sink {
     pub fn set_fault(&self, fault: Option<Fault>) {
         *self.room.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
         if fault == Some(Fault::Refuse) {
-            let stays = |address: &SocketAddr| address.port() == DNS_PORT || address.ip().is_loopback();
+            let stays = |address: &SocketAddr| {
+                let is_database = database::PORTS.contains(&address.port());
+                address.port() == DNS_PORT || address.ip().is_loopback() && !is_database
+            };
             self.doors().open.retain(|(_, address), _| stays(address));
         }
     }
@@ -264,7 +272,8 @@ impl Sink {
 
     fn is_reachable(&self, address: SocketAddr) -> bool {
         let ip = address.ip();
-        let is_elsewhere = !ip.is_loopback() && !ip.is_multicast() && address.port() != 0;
+        let is_database = ip.is_loopback() && database::PORTS.contains(&address.port());
+        let is_elsewhere = (!ip.is_loopback() || is_database) && !ip.is_multicast() && address.port() != 0;
         let resolver = &self.room.resolver;
         let answers = resolver.mode == Mode::Answer && self.room.fault() != Some(Fault::Refuse);
         is_elsewhere && (answers || resolver.upstream(address).is_some())

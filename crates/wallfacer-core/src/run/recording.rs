@@ -57,20 +57,33 @@ pub struct Taken {
 /// A request to a service, which the sandbox answered in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
+    /// That of HTTP; [`STATEMENT`] for what a database was asked.
     pub method: String,
     pub host: String,
     /// With its query.
     pub path: String,
 }
 
+/// How a database is asked.
+pub const STATEMENT: &str = "STATEMENT";
+
 impl Fetched {
+    /// Whether it was answered with a document whose shape can be learned.
+    pub fn is_document(&self) -> bool {
+        self.method != STATEMENT
+    }
+
     /// All requests of the step's call.
     pub fn of(traced: &Traced) -> Vec<Fetched> {
         let answered = |flow: &&Flow| flow.call == traced.call && !flow.planted && !flow.forwarded;
         let fetched = |flow: &Flow| {
+            let named = |host: Option<String>| host.unwrap_or_else(|| flow.address.ip().to_string());
+            if let Some(statement) = &flow.statement {
+                let host = named(flow.name.clone());
+                return Some(Fetched { method: STATEMENT.to_owned(), host, path: statement.clone() });
+            }
             let request = flow.http.as_ref().filter(|request| request.method != "CONNECT")?;
-            let host = flow.name.clone().or_else(|| request.host.clone());
-            let host = host.unwrap_or_else(|| flow.address.ip().to_string());
+            let host = named(flow.name.clone().or_else(|| request.host.clone()));
             Some(Fetched { method: request.method.clone(), host, path: request.path.clone() })
         };
         traced.flows.iter().filter(answered).filter_map(fetched).collect()

@@ -214,7 +214,8 @@ impl Pass<'_> {
                     self.lacking.extend(case.subject.tool().map(str::to_owned));
                 }
             }
-            let hints = match taken.fetched.as_ref().and_then(|fetched| fetched.last()) {
+            let documents = || taken.fetched.iter().flatten().filter(|fetched| fetched.is_document());
+            let hints = match documents().last() {
                 Some(asked) if failed => {
                     let mut hints = hints(&words, tool, round);
                     if round == FROM_CODE {

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wallfacer_process::jail::Opener;
-use wallfacer_process::sink::{self, Mode, Sink, Upstream};
+use wallfacer_process::sink::{self, DATABASE_PORTS, Mode, Sink, Upstream};
 use wallfacer_process::trace::{Filter, Gate, Options, Recorder};
 use wallfacer_process::{ControlKind, Process, Rung, Spec, StartError, Stdio, Watch, platform};
 
@@ -14,7 +14,7 @@ use super::standing::{Observed, Standing};
 use super::vigil::{Vigil, Watching};
 use crate::target::Net;
 
-/// Where nobody says beforehand what a server connects to, the sink listens on what most of them do.
+/// Where nobody says beforehand what a server connects to, the sink listens on what most of them do: services on the web.
 const COVERED: [u16; 2] = [80, 443];
 
 pub(super) fn start(world: &World, spec: &Spec) -> Result<(Process, Stdio, Vigil), StartError> {
@@ -113,7 +113,7 @@ fn open_sink(opener: &Opener, options: sink::Options, traced: bool) -> io::Resul
     let mode = options.mode;
     let sink = Arc::new(Sink::start(opener.clone(), options)?);
     if !traced && mode == Mode::Answer {
-        for port in COVERED {
+        for port in COVERED.into_iter().chain(DATABASE_PORTS) {
             sink.cover(port)?;
         }
     }

@@ -45,6 +45,9 @@ pub(super) const FLOOD: usize = 100 * 1024 * 1024;
 /// How long a service that is slow takes for its answer: longer than the clients of a server wait for it.
 pub(super) const SLOWNESS: Duration = Duration::from_secs(90);
 
+/// Characters of a statement that are shown.
+pub(super) const MAX_STATEMENT: usize = 200;
+
 /// Pieces in which that head may come: it is looked through anew with each.
 pub(super) const MAX_PIECES: usize = 256;
 

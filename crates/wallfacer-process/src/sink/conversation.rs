@@ -1,5 +1,5 @@
-//! Talks on an accepted connection and records what is said. Finds out what is spoken and answers HTTP; all else is
-//! heard out in silence.
+//! Talks on an accepted connection and records what is said. Finds out what is spoken and answers HTTP; databases answer
+//! for themselves, and all else is heard out in silence.
 
 use std::net::IpAddr;
 use std::pin::pin;
@@ -11,6 +11,7 @@ use tokio_rustls::StartHandshake;
 use super::answer::Shapes;
 use super::authority::Authority;
 use super::bounds::{IDLE, KEEP_ALIVE, MAX_BODY, MAX_EXCHANGES, MAX_LAYERS, MAX_PIECES};
+use super::database::{Database, Opening, opening};
 use super::flow::Hello;
 use super::http::{self, Body, Chunks, Fed, Head, Progress};
 use super::room::Room;
@@ -46,13 +47,17 @@ enum Turn {
     Over,
 }
 
-/// Talks until the client or our patience has come to an end.
-pub(super) async fn converse(mut wire: Wire, manners: &Manners<'_>) {
+/// Talks until the client or our patience has come to an end, or until it turns out that a database is asked.
+pub(super) async fn converse(mut wire: Wire, manners: &Manners<'_>) -> Option<(Wire, Database)> {
     for _ in 0..MAX_LAYERS {
         if !wire.ready(IDLE).await {
             break;
         }
         let first = wire.buffer();
+        // What is planted is no database.
+        if let Some(database) = manners.room.and_then(|_| Database::of(first)) {
+            return Some((wire, database));
+        }
         let turn = if first[0] == TLS_HANDSHAKE {
             match greet(&mut wire).await {
                 Some((accepted, greeting)) => match secure(wire, accepted, &greeting, manners).await {
@@ -60,10 +65,15 @@ pub(super) async fn converse(mut wire: Wire, manners: &Manners<'_>) {
                         wire = secured;
                         Turn::Within
                     }
-                    None => return,
+                    None => return None,
                 },
                 None => Turn::Unknown,
             }
+        } else if let Some(opening) = opening(first) {
+            let length = first.len();
+            wire.take(length);
+            let answer = if opening == Opening::Secure { b"S" } else { b"N" };
+            if wire.say(answer).await { Turn::Within } else { Turn::Over }
         } else if first.starts_with(HTTP2_PREFACE) {
             wire.take_all();
             wire.say(&HTTP2_SETTINGS).await;
@@ -81,6 +91,7 @@ pub(super) async fn converse(mut wire: Wire, manners: &Manners<'_>) {
         }
     }
     wire.close().await;
+    None
 }
 
 /// Reads the greeting of a TLS client, and gives it also as the bytes it was. `None` when it is none; what was taken

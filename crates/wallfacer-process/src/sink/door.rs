@@ -16,6 +16,7 @@ use tokio::time::{sleep, timeout};
 
 use super::bounds::{BREATHER, LIFETIME, MAX_LATE, MAX_PEERS};
 use super::conversation::{Manners, converse};
+use super::database::{Database, PORTS};
 use super::fault::Fault;
 use super::flow::Kind;
 use super::ledger::{Heading, Recorder};
@@ -169,8 +170,8 @@ async fn welcome(stream: TcpStream, plate: &Plate, room: &Room, call: u64) {
     if address.ip().is_unspecified() {
         let Ok(local) = stream.local_addr() else { return };
         address = SocketAddr::new(local.ip().to_canonical(), local.port());
-        // Nobody lives on loopback unless planted. Without a word, so that it looks like nobody.
-        if address.ip().is_loopback() {
+        // Nobody lives on loopback unless planted, or a database. Without a word, so that it looks like nobody.
+        if address.ip().is_loopback() && !PORTS.contains(&address.port()) {
             return;
         }
     }
@@ -195,7 +196,11 @@ async fn welcome(stream: TcpStream, plate: &Plate, room: &Room, call: u64) {
     let wire = Wire::new(stream, recorder);
     let talk = async {
         if address.port() == DNS_PORT {
-            return room.resolver.converse(wire, address).await;
+            room.resolver.converse(wire, address).await;
+            return None;
+        }
+        if let Some(database) = Database::that_greets(address.port()).filter(|_| !plate.planted) {
+            return Some((wire, database));
         }
         let manners = Manners {
             authority: &room.authority,
@@ -206,10 +211,12 @@ async fn welcome(stream: TcpStream, plate: &Plate, room: &Room, call: u64) {
             name,
             address: address.ip(),
         };
-        converse(wire, &manners).await;
+        converse(wire, &manners).await
     };
     // Whoever is still talking by then is cut off.
-    let _ = timeout(LIFETIME, talk).await;
+    if let Ok(Some((wire, database))) = timeout(LIFETIME, talk).await {
+        database.converse(wire, &room.databases).await;
+    }
 }
 
 async fn receive(socket: UdpSocket, plate: Plate, room: Arc<Room>, closing: Closing) {

@@ -23,6 +23,8 @@ pub struct Flow {
     /// the greeting itself; what is forwarded stays as encrypted as it is.
     pub tls: Option<Hello>,
     pub http: Option<Request>,
+    /// What a database was asked, where one was.
+    pub statement: Option<String>,
     pub sent: Bytes,
     pub answered: Bytes,
     /// It reached a listener that was planted.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::bounds::{KEPT_IN_ALL, KEPT_PER_DIRECTION, MAX_FLOWS};
+use super::bounds::{KEPT_IN_ALL, KEPT_PER_DIRECTION, MAX_FLOWS, MAX_STATEMENT};
 use super::flow::{Bytes, Flow, Hello, Kind, Lost, Request, Seen};
 
 #[derive(Debug)]
@@ -106,7 +106,21 @@ impl Recorder {
             None if pages.is_full() => return,
             Some(_) | None => self.turn_page(&mut pages, call),
         }
+        if let Some(flow) = pages.flows.get_mut(&self.current) {
+            flow.open = true;
+        }
         pages.keep(self.current, bytes, |flow| &mut flow.sent);
+    }
+
+    /// All is answered: whoever waits now does not wait for this connection.
+    pub(super) fn rest(&mut self) {
+        self.change(|flow| flow.open = false);
+    }
+
+    /// What a database is asked.
+    pub(super) fn asked(&mut self, statement: &str) {
+        let statement: String = statement.chars().take(MAX_STATEMENT).collect();
+        self.change(|flow| flow.statement = Some(statement));
     }
 
     /// Writes down bytes of ours.
@@ -192,6 +206,7 @@ impl Pages {
             address,
             tls,
             http: None,
+            statement: None,
             sent: Bytes::default(),
             answered: Bytes::default(),
             planted,

@@ -8,6 +8,7 @@ use tokio::task::yield_now;
 use super::answer::Shapes;
 use super::authority::Authority;
 use super::bounds::SETTLE_TURNS;
+use super::database::Databases;
 use super::fault::Fault;
 use super::ledger::Ledger;
 use super::resolver::Resolver;
@@ -19,6 +20,7 @@ pub(super) struct Room {
     pub(super) authority: Arc<Authority>,
     pub(super) marker: String,
     pub(super) shapes: Arc<Shapes>,
+    pub(super) databases: Databases,
     /// What is wrong with every answer at the moment.
     pub(super) fault: Mutex<Option<Fault>>,
     /// One for each connection that is served at once.

@@ -56,6 +56,25 @@ impl Wire {
         self.take(self.buffer().len());
     }
 
+    /// Takes exactly so many bytes, however long the client waits before it sends them; none where they do not come.
+    pub(super) async fn take_exactly(&mut self, count: usize) -> Option<Vec<u8>> {
+        let mut taken = Vec::new();
+        while taken.len() < count {
+            if self.read > MAX_READ || self.layer.fill_buf().await.ok()?.is_empty() {
+                return None;
+            }
+            let step = self.buffer().len().min(count - taken.len());
+            taken.extend_from_slice(&self.buffer()[..step]);
+            self.take(step);
+        }
+        Some(taken)
+    }
+
+    /// Nobody waits for anything on it until the client sends more.
+    pub(super) fn rest(&mut self) {
+        self.recorder.rest();
+    }
+
     /// False when the client does not take it.
     pub(super) async fn say(&mut self, bytes: &[u8]) -> bool {
         self.recorder.answered(bytes);

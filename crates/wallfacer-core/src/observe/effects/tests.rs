@@ -86,6 +86,7 @@ fn flow(name: Option<&str>, address: &str, sent: u64) -> Flow {
         address: address.parse::<SocketAddr>().unwrap(),
         tls: None,
         http: None,
+        statement: None,
         sent: Bytes { first: Vec::new(), total: sent },
         answered: Bytes::default(),
         planted: false,
