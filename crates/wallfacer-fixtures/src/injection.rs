@@ -175,6 +175,11 @@ static INJECTIONS: &[Injection] = &[
         &[critical("count_letters")],
     ),
     row(
+        "statement-to-a-database",
+        "Has a database answer whole texts within a transaction that only reads.",
+        &[critical("ask_records")],
+    ),
+    row(
         "statement-behind-commit",
         "Answers questions within a transaction that a statement can end.",
         &[critical("ask_table")],

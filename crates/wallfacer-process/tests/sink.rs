@@ -481,3 +481,41 @@ fn dropping_the_sink_closes_its_connections() {
     drop(world.sink);
     assert!(is_closed(&mut stream));
 }
+
+/// Sends a message of a client of PostgreSQL and reads until the database is ready for more.
+fn asked(stream: &mut TcpStream, kind: Option<u8>, body: &[u8]) -> String {
+    let length = (body.len() as u32 + 4).to_be_bytes();
+    stream.write_all(&[kind.as_slice(), &length, body].concat()).unwrap();
+    let mut told = Vec::new();
+    while !(told.len() >= 6 && told[told.len() - 6..].starts_with(&[b'Z', 0, 0, 0, 5])) {
+        let mut piece = [0; 1024];
+        let count = stream.read(&mut piece).unwrap();
+        assert!(count > 0, "it hung up after {:?}", String::from_utf8_lossy(&told));
+        told.extend_from_slice(&piece[..count]);
+    }
+    String::from_utf8_lossy(&told).into_owned()
+}
+
+#[test]
+fn a_database_is_there_on_loopback_and_what_it_was_asked_is_on_record() {
+    let world = World::answering();
+    let mut stream = world.connect("127.0.0.1:5432");
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    asked(&mut stream, None, b"\0\x03\0\0user\0app\0\0");
+    world.call.store(4, Ordering::SeqCst);
+    assert!(asked(&mut stream, Some(b'Q'), b"SELECT name FROM items WHERE id = 2\0").contains("second"));
+    assert!(world.sink.settle(PATIENCE));
+    let flow = world.sink.take().flows.into_iter().find(|flow| flow.statement.is_some()).unwrap();
+    assert_eq!(
+        (flow.call, flow.statement.as_deref()),
+        (Some(4), Some("SELECT name FROM items WHERE id = 2"))
+    );
+}
+
+#[test]
+fn on_loopback_nobody_else_is_there() {
+    let world = World::answering();
+    let other: SocketAddr = "127.0.0.1:5433".parse().unwrap();
+    world.sink.ensure(other, Transport::Tcp).unwrap();
+    assert_eq!(world.place(Transport::Tcp, other), None);
+}

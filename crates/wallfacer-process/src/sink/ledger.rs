@@ -106,15 +106,7 @@ impl Recorder {
             None if pages.is_full() => return,
             Some(_) | None => self.turn_page(&mut pages, call),
         }
-        if let Some(flow) = pages.flows.get_mut(&self.current) {
-            flow.open = true;
-        }
         pages.keep(self.current, bytes, |flow| &mut flow.sent);
-    }
-
-    /// All is answered: whoever waits now does not wait for this connection.
-    pub(super) fn rest(&mut self) {
-        self.change(|flow| flow.open = false);
     }
 
     /// What a database is asked.

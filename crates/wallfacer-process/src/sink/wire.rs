@@ -70,11 +70,6 @@ impl Wire {
         Some(taken)
     }
 
-    /// Nobody waits for anything on it until the client sends more.
-    pub(super) fn rest(&mut self) {
-        self.recorder.rest();
-    }
-
     /// False when the client does not take it.
     pub(super) async fn say(&mut self, bytes: &[u8]) -> bool {
         self.recorder.answered(bytes);

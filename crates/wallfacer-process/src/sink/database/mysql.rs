@@ -32,7 +32,6 @@ pub(in crate::sink) async fn converse(wire: &mut Wire, databases: &Databases) {
         return;
     }
     loop {
-        wire.rest();
         let Some((_, body)) = read(wire).await else { return };
         let Some((command, rest)) = body.split_first() else { return };
         let answer = match command {

@@ -51,7 +51,6 @@ pub(in crate::sink) async fn converse(wire: &mut Wire, databases: &Databases) {
     }
     let mut client = Client::new();
     loop {
-        wire.rest();
         let Some(head) = wire.take_exactly(5).await else { return };
         let length = u32::from_be_bytes(head[1..].try_into().unwrap_or_default()) as usize;
         if !(4..=MAX_MESSAGE).contains(&length) {

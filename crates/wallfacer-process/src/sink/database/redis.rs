@@ -20,11 +20,20 @@ pub(in crate::sink) fn is_redis(first: &[u8]) -> bool {
 
 /// Answers one client until it leaves.
 pub(in crate::sink) async fn converse(wire: &mut Wire, databases: &Databases) {
+    let mut version = Version::Two;
     loop {
-        wire.rest();
         let Some(words) = command(wire).await else { return };
         wire.recorder.asked(&words.join(" "));
-        let answer = databases.keys().run(&words);
+        if words.first().is_some_and(|verb| verb.eq_ignore_ascii_case("hello")) {
+            version =
+                if words.get(1).is_some_and(|asked| asked == "3") { Version::Three } else { Version::Two };
+        }
+        let answer = databases.keys().run(&words, version);
+        // Clients of the third version wait for what such a length announces.
+        let answer = match version {
+            Version::Three if answer == nothing() => b"_\r\n".to_vec(),
+            _ => answer,
+        };
         if !wire.say(&answer).await || words.first().is_some_and(|verb| verb.eq_ignore_ascii_case("quit")) {
             return;
         }
@@ -59,6 +68,13 @@ async fn line(wire: &mut Wire) -> Option<String> {
     String::from_utf8(line).ok().map(|line| line.trim_end().to_owned())
 }
 
+/// Versions of the protocol: from the third on, maps and sets are no lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Two,
+    Three,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Entry {
     Text(String),
@@ -83,7 +99,7 @@ impl Entry {
 pub(super) struct Keys(BTreeMap<String, Entry>);
 
 impl Keys {
-    fn run(&mut self, words: &[String]) -> Vec<u8> {
+    fn run(&mut self, words: &[String], version: Version) -> Vec<u8> {
         let word = |place: usize| words.get(place).map_or("", String::as_str);
         let verb = word(0).to_lowercase();
         if self.0.len() >= MAX_KEYS {
@@ -94,8 +110,7 @@ impl Keys {
             "ping" if words.len() > 1 => text(key),
             "ping" => b"+PONG\r\n".to_vec(),
             "echo" => text(key),
-            // The older form of the protocol is all that is spoken here.
-            "hello" if key == "3" => b"-NOPROTO unsupported protocol version\r\n".to_vec(),
+            "hello" => hello(version),
             "info" => text("redis_version:7.2.0\r\nredis_mode:standalone\r\nrole:master\r\n"),
             "dbsize" => number(self.0.len()),
             "type" => format!("+{}\r\n", self.0.get(key).map_or("none", Entry::kind)).into_bytes(),
@@ -125,9 +140,9 @@ impl Keys {
             "get" | "getdel" | "getex" | "strlen" | "incr" | "decr" | "incrby" | "append" => {
                 self.of_text(&verb, words)
             }
-            _ if verb.starts_with('h') => self.of_hash(&verb, words),
+            _ if verb.starts_with('h') => self.of_hash(&verb, words, version),
             "lpush" | "rpush" | "lpop" | "rpop" | "lrange" | "llen" => self.of_list(&verb, words),
-            _ if verb.starts_with('s') => self.of_set(&verb, words),
+            _ if verb.starts_with('s') => self.of_set(&verb, words, version),
             _ => fine(),
         }
     }
@@ -159,7 +174,7 @@ impl Keys {
         }
     }
 
-    fn of_hash(&mut self, verb: &str, words: &[String]) -> Vec<u8> {
+    fn of_hash(&mut self, verb: &str, words: &[String], version: Version) -> Vec<u8> {
         let key = words.get(1).cloned().unwrap_or_default();
         let field = words.get(2).map_or("", String::as_str);
         if matches!(verb, "hset" | "hmset" | "hsetnx") {
@@ -185,7 +200,9 @@ impl Keys {
             "hlen" => number(hash.len()),
             "hkeys" => list(hash.keys()),
             "hvals" => list(hash.values()),
-            "hgetall" => list(hash.iter().flat_map(|(name, is)| [name, is])),
+            "hgetall" => {
+                in_form(list(hash.iter().flat_map(|(name, is)| [name, is])), version, b'%', hash.len())
+            }
             _ => number(0),
         }
     }
@@ -220,7 +237,7 @@ impl Keys {
         }
     }
 
-    fn of_set(&mut self, verb: &str, words: &[String]) -> Vec<u8> {
+    fn of_set(&mut self, verb: &str, words: &[String], version: Version) -> Vec<u8> {
         let key = words.get(1).cloned().unwrap_or_default();
         match verb {
             "sadd" => {
@@ -238,7 +255,9 @@ impl Keys {
                 let member = words.get(2).map_or("", String::as_str);
                 match (self.0.get_mut(&key), verb) {
                     (Some(Entry::Set(set)), "srem") => number(usize::from(set.remove(member))),
-                    (Some(Entry::Set(set)), "smembers") => list(set.iter()),
+                    (Some(Entry::Set(set)), "smembers") => {
+                        in_form(list(set.iter()), version, b'~', set.len())
+                    }
                     (Some(Entry::Set(set)), "scard") => number(set.len()),
                     (Some(Entry::Set(set)), _) => number(usize::from(set.contains(member))),
                     (Some(_), _) => wrong(),
@@ -287,6 +306,21 @@ fn list<'a>(items: impl Iterator<Item = &'a String>) -> Vec<u8> {
     [format!("*{}\r\n", items.len()).into_bytes(), items.concat()].concat()
 }
 
+/// A list as what it is in the third version: a map or a set, with its length.
+fn in_form(list: Vec<u8>, version: Version, sign: u8, length: usize) -> Vec<u8> {
+    let Some(end) = list.iter().position(|byte| *byte == b'\n').filter(|_| version == Version::Three) else {
+        return list;
+    };
+    [&[sign][..], format!("{length}\r\n").as_bytes(), &list[end + 1..]].concat()
+}
+
+fn hello(version: Version) -> Vec<u8> {
+    let proto = if version == Version::Three { b":3\r\n" } else { b":2\r\n" };
+    let pairs =
+        [text("server"), text("redis"), text("version"), text("7.2.0"), text("proto"), proto.to_vec()];
+    in_form([b"*6\r\n".to_vec(), pairs.concat()].concat(), version, b'%', 3)
+}
+
 /// All keys at once: the place to go on from is the beginning, which ends it.
 fn scanned<'a>(keys: impl Iterator<Item = &'a String>) -> Vec<u8> {
     [b"*2\r\n".to_vec(), text("0"), list(keys)].concat()
@@ -298,7 +332,7 @@ mod tests {
 
     fn run(keys: &mut Keys, line: &str) -> String {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        String::from_utf8(keys.run(&words)).unwrap()
+        String::from_utf8(keys.run(&words, Version::Two)).unwrap()
     }
 
     #[test]
@@ -319,11 +353,24 @@ mod tests {
     }
 
     #[test]
+    fn maps_and_sets_are_told_as_such_in_the_third_version() {
+        let mut keys = Keys::default();
+        run(&mut keys, "HSET h x 1");
+        let third = |keys: &mut Keys, line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            String::from_utf8(keys.run(&words, Version::Three)).unwrap()
+        };
+        assert_eq!(third(&mut keys, "HGETALL h"), "%1\r\n$1\r\nx\r\n$1\r\n1\r\n");
+        assert!(third(&mut keys, "HELLO 3").starts_with("%3\r\n"));
+        assert!(run(&mut keys, "HELLO").starts_with("*6\r\n"));
+    }
+
+    #[test]
     fn commands_without_their_words_are_answered() {
         let verbs = "set get del exists type hset hget hdel lpush lpop lrange sadd smembers incr append keys scan hello";
         for verb in verbs.split(' ') {
-            assert!(!Keys::default().run(&[verb.to_owned()]).is_empty(), "{verb}");
+            assert!(!Keys::default().run(&[verb.to_owned()], Version::Three).is_empty(), "{verb}");
         }
-        assert!(!Keys::default().run(&[]).is_empty());
+        assert!(!Keys::default().run(&[], Version::Two).is_empty());
     }
 }

@@ -2,6 +2,7 @@
 
 mod behind;
 mod costs;
+mod database;
 mod network;
 mod paths;
 mod programs;
@@ -14,12 +15,13 @@ use crate::scenes::Scene;
 pub use paths::flat;
 
 pub fn scene(name: &str) -> Option<Scene> {
-    const SORTS: [fn(&str) -> Option<Scene>; 7] = [
+    const SORTS: [fn(&str) -> Option<Scene>; 8] = [
         programs::scene,
         paths::scene,
         network::scene,
         state::scene,
         costs::scene,
+        database::scene,
         behind::scene,
         several::scene,
     ];
