@@ -214,8 +214,8 @@ impl Pass<'_> {
                     self.lacking.extend(case.subject.tool().map(str::to_owned));
                 }
             }
-            let documents = || taken.fetched.iter().flatten().filter(|fetched| fetched.is_document());
-            let hints = match documents().last() {
+            let mut documents = taken.fetched.iter().flatten().filter(|fetched| fetched.is_document());
+            let hints = match documents.next_back() {
                 Some(asked) if failed => {
                     let mut hints = hints(&words, tool, round);
                     if round == FROM_CODE {

@@ -162,8 +162,9 @@ impl Keys {
         match verb {
             "strlen" => number(is.len()),
             "append" => {
-                is.push_str(words.get(2).map_or("", String::as_str));
-                is.truncate(is.floor_char_boundary(MAX_WORD));
+                if is.len() < MAX_WORD {
+                    is.push_str(words.get(2).map_or("", String::as_str));
+                }
                 number(is.len())
             }
             _ => {
