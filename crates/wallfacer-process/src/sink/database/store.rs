@@ -294,10 +294,17 @@ impl Store {
                     Some(question) => select::answer(self, &statement[at + question..], given, dialect)?,
                     None => Table { columns: declared(&statement[at..]), rows: Vec::new() },
                 };
-                if self.tables.len() < MAX_TABLES {
-                    self.tables.insert(name, table);
+                Ok(self.keep(name, table, "CREATE TABLE"))
+            }
+            "select" => {
+                let (name, at) = target(&["into"]).ok_or_else(|| syntax(statement, 1))?;
+                if self.tables.contains_key(&name) {
+                    return Err(Refusal::TableIsThere(name));
                 }
-                Ok(done("CREATE TABLE", 0))
+                let begin = statement.iter().position(|token| token.is("into")).unwrap_or(at);
+                let question = [&statement[..begin], &statement[at..]].concat();
+                let table = select::answer(self, &question, given, dialect)?;
+                Ok(self.keep(name, table, "SELECT"))
             }
             "insert" | "replace" => self.insert(statement, given),
             "drop" => {
@@ -336,6 +343,14 @@ impl Store {
             }
             _ => Ok(done(&self::verb(statement), 0)),
         }
+    }
+
+    fn keep(&mut self, name: String, table: Table, verb: &str) -> Reply {
+        let rows = table.rows.len();
+        if self.tables.len() < MAX_TABLES {
+            self.tables.insert(name, table);
+        }
+        done(verb, rows)
     }
 
     fn insert(&mut self, statement: &[Token], given: &[Value]) -> Result<Reply, Refusal> {
@@ -465,6 +480,8 @@ mod tests {
         let mut client = client(Dialect::Postgres);
         client.run("CREATE TABLE made AS SELECT 6 * 7 AS n").unwrap();
         assert_eq!(client.shows("SELECT n FROM made"), [["42"]]);
+        client.run("SELECT 3 * 5 AS n INTO kept").unwrap();
+        assert_eq!(client.shows("SELECT n FROM kept"), [["15"]]);
         client.run("CREATE TABLE notes (id serial primary key, body text not null)").unwrap();
         client.run("INSERT INTO notes (body) VALUES ('one'), ('it''s two')").unwrap();
         assert_eq!(client.shows("SELECT body FROM notes WHERE id = 2"), [["it's two"]]);
