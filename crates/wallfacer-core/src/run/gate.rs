@@ -8,12 +8,14 @@ use tokio::sync::oneshot;
 /// Who comes first where several servers are to be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Urgency {
-    /// Many calls wait for it, or a proof.
+    /// A whole test waits for it.
+    First,
+    /// Many calls wait for it, or the proof of something severe.
     #[default]
     Soon,
-    /// One case waits for it.
+    /// One case waits for it, or another proof.
     Later,
-    /// It can be done without.
+    /// It can be done without: only while no other server starts.
     Last,
 }
 
@@ -24,6 +26,7 @@ pub struct Gate {
 
 #[derive(Debug)]
 struct State {
+    at_once: usize,
     free: usize,
     asked: u64,
     waiting: BTreeMap<(Urgency, u64), oneshot::Sender<Turn>>,
@@ -37,7 +40,7 @@ pub struct Turn {
 
 impl Gate {
     pub fn new(at_once: usize) -> Arc<Gate> {
-        let state = State { free: at_once, asked: 0, waiting: BTreeMap::new() };
+        let state = State { at_once, free: at_once, asked: 0, waiting: BTreeMap::new() };
         Arc::new(Gate { state: Mutex::new(state) })
     }
 
@@ -45,7 +48,7 @@ impl Gate {
     pub async fn turn(self: &Arc<Self>, urgency: Urgency) -> Turn {
         let given = {
             let mut state = self.state();
-            if state.free > 0 {
+            if state.may_start(urgency) {
                 state.free -= 1;
                 return Turn { gate: self.clone() };
             }
@@ -71,15 +74,33 @@ impl Gate {
     }
 }
 
+impl State {
+    fn may_start(&self, urgency: Urgency) -> bool {
+        match urgency {
+            Urgency::Last => self.free == self.at_once,
+            _ => self.free > 0,
+        }
+    }
+
+    /// The next who may start, whose turn is taken.
+    fn next(&mut self) -> Option<oneshot::Sender<Turn>> {
+        let (urgency, _) = *self.waiting.first_key_value()?.0;
+        if !self.may_start(urgency) {
+            return None;
+        }
+        self.free -= 1;
+        self.waiting.pop_first().map(|(_, give)| give)
+    }
+}
+
 impl Drop for Turn {
     fn drop(&mut self) {
         let next = {
             let mut state = self.gate.state();
-            let next = state.waiting.pop_first();
-            state.free += usize::from(next.is_none());
-            next
+            state.free += 1;
+            state.next()
         };
-        if let Some((_, give)) = next {
+        if let Some(give) = next {
             // Who does not wait any more drops it, and so it goes on.
             let _or_to_the_next = give.send(Turn { gate: self.gate.clone() });
         }
@@ -89,6 +110,31 @@ impl Drop for Turn {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn what_can_be_done_without_starts_only_while_no_other_does() {
+        let gate = Gate::new(2);
+        let first = gate.turn(Urgency::First).await;
+        let last = gate.turn(Urgency::Last);
+        tokio::pin!(last);
+        tokio::select! {
+            biased;
+            _ = &mut last => panic!("another server starts"),
+            () = std::future::ready(()) => {}
+        }
+        let second = gate.turn(Urgency::Soon).await;
+        drop(first);
+        tokio::select! {
+            biased;
+            _ = &mut last => panic!("another server starts"),
+            () = std::future::ready(()) => {}
+        }
+        drop(second);
+        let last = last.await;
+        let beside = gate.turn(Urgency::Later).await;
+        drop((last, beside));
+        assert!(gate.try_turn().is_some());
+    }
 
     #[tokio::test]
     async fn the_most_urgent_comes_first_and_who_went_away_is_passed_over() {

@@ -17,7 +17,7 @@ mod together;
 
 pub use aftermath::Aftermath;
 pub use call::{Call, execute};
-pub use gate::{Gate, Urgency};
+pub use gate::{Gate, Turn, Urgency};
 pub use history::{Asked, History, Refused};
 pub use ledger::{Ledger, Start};
 pub use life::Life;

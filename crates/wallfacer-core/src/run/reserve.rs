@@ -27,7 +27,11 @@ pub struct Reserve {
     stop: Stop,
     ready: Mutex<Vec<Life>>,
     arrived: Notify,
+    /// Those that are on their way, and those who wait for one of them.
     starting: AtomicUsize,
+    expected: AtomicUsize,
+    /// One of them is there, or will not come.
+    ended: Notify,
     over: watch::Sender<bool>,
     starters: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -51,6 +55,8 @@ impl Reserve {
             ready: Mutex::default(),
             arrived: Notify::new(),
             starting: AtomicUsize::new(0),
+            expected: AtomicUsize::new(0),
+            ended: Notify::new(),
             over: watch::Sender::new(false),
             starters: Mutex::default(),
         }
@@ -75,6 +81,19 @@ impl Reserve {
                 return life;
             }
             arrived.await;
+        }
+    }
+
+    /// Waits as long as one is on its way that nobody else waits for; [`Reserve::arrival`] gives it.
+    pub async fn while_one_comes(&self) {
+        let expected =
+            Expected { all: &self.expected, before: self.expected.fetch_add(1, Ordering::Relaxed) };
+        loop {
+            let ended = self.ended.notified();
+            if self.starting.load(Ordering::Relaxed) <= expected.before {
+                return;
+            }
+            ended.await;
         }
     }
 
@@ -108,6 +127,7 @@ impl Reserve {
         let starter = std::thread::spawn(move || {
             reserve.start_here(turn);
             reserve.starting.fetch_sub(1, Ordering::Relaxed);
+            reserve.ended.notify_waiters();
         });
         lock(&self.starters).push(starter);
     }
@@ -149,6 +169,18 @@ impl Reserve {
             let _panicked = starter.join();
         }
         lock(&self.ready).clear();
+    }
+}
+
+/// Somebody who waits for a server that is on its way, and how many did so before.
+struct Expected<'a> {
+    all: &'a AtomicUsize,
+    before: usize,
+}
+
+impl Drop for Expected<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Engine<'a> {
     pub budget: Budget,
     /// Jobs that compute, at the same time.
     pub workers: usize,
+    /// Whether each probe may have one beyond these.
+    shares: bool,
 }
 
 /// What somebody has finished.
@@ -55,26 +57,30 @@ enum Finished {
 }
 
 /// What is going on.
-#[derive(Default)]
 struct Running {
-    computing: usize,
+    /// Jobs that compute, of each probe.
+    computing: Vec<usize>,
     waiting: usize,
     proofs: usize,
 }
 
 impl Running {
     fn any(&self) -> bool {
-        self.computing + self.waiting + self.proofs > 0
+        self.computing() + self.waiting + self.proofs > 0
+    }
+
+    fn computing(&self) -> usize {
+        self.computing.iter().sum()
     }
 }
 
 impl Engine<'_> {
-    /// How many jobs compute at the same time, where this many are asked for.
-    pub fn workers(lab: &Lab, asked: Option<usize>) -> usize {
+    /// With so many jobs that compute at the same time, where a number is asked for.
+    pub fn new(lab: &Lab, budget: Budget, asked: Option<usize>) -> Engine<'_> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        // Where a start is dear, most of them wait for a server.
-        let times = if lab.starts_are_dear() { 2 } else { 1 };
-        asked.unwrap_or(if lab.is_parallel() { cores * times } else { 1 }).max(1)
+        let workers = asked.unwrap_or(if lab.is_parallel() { cores } else { 1 }).max(1);
+        let shares = asked.is_none() && lab.is_parallel() && lab.starts_are_dear();
+        Engine { lab, budget, workers, shares }
     }
 
     /// Runs the probes; how much time each of them had.
@@ -86,7 +92,7 @@ impl Engine<'_> {
     ) -> Result<Vec<Duration>, ConnectError> {
         let mut turns = Turns::new(probes.iter().map(|probe| probe.worth()));
         let (sender, receiver) = mpsc::channel();
-        let mut running = Running::default();
+        let mut running = Running { computing: vec![0; probes.len()], waiting: 0, proofs: 0 };
         let mut failed = None;
         let mut cut_short = false;
         let mut told = Instant::now();
@@ -173,9 +179,14 @@ impl Engine<'_> {
         listener: &mut dyn Listener,
     ) -> bool {
         loop {
-            let computes = running.computing < self.workers && self.has_room(running);
-            let waits = running.waiting < MAX_WAITING && self.has_room(running);
-            if !computes && !waits {
+            if !self.has_room(running) {
+                return false;
+            }
+            let is_room = running.computing() < self.workers;
+            let waits = running.waiting < MAX_WAITING;
+            // Where a start is dear, most jobs wait for a server; a test that has none at work is not to wait for those too.
+            let computes = |probe: usize| is_room || self.shares && running.computing[probe] == 0;
+            if !waits && !(0..probes.len()).any(computes) {
                 return false;
             }
             let open = notebook.prover.has_grave();
@@ -185,7 +196,10 @@ impl Engine<'_> {
             let mut proposed = None;
             for index in turns.order() {
                 notebook.probe = index;
-                if let Some((number, job)) = probes[index].propose(computes, listener) {
+                if !waits && !computes(index) {
+                    continue;
+                }
+                if let Some((number, job)) = probes[index].propose(computes(index), listener) {
                     proposed = Some((index, number, job));
                     break;
                 }
@@ -193,7 +207,7 @@ impl Engine<'_> {
             let Some((probe, number, job)) = proposed else { return false };
             match job.waits {
                 true => running.waiting += 1,
-                false => running.computing += 1,
+                false => running.computing[probe] += 1,
             }
             let until = match job.waits {
                 true => self.budget.end(),
@@ -207,7 +221,7 @@ impl Engine<'_> {
     fn has_room(&self, running: &Running) -> bool {
         // Several sessions with one server do not disturb each other as long as nothing is proven.
         let alone = self.lab.is_remote() || running.waiting == 0;
-        self.lab.is_parallel() || running.proofs == 0 && alone && running.computing < self.workers
+        self.lab.is_parallel() || running.proofs == 0 && alone && running.computing() < self.workers
     }
 
     fn begin<'scope>(
@@ -253,12 +267,12 @@ impl Engine<'_> {
                 return;
             }
             // Where a start costs much, what weighs little waits until nothing else is to be done.
-            let busy = running.computing > 0 && (running.proofs > 0 || self.lab.starts_are_dear());
+            let busy = running.computing() > 0 && (running.proofs > 0 || self.lab.starts_are_dear());
             let least = if busy { Severity::Medium } else { Severity::Low };
             if !parallel {
                 self.lab.rest();
             }
-            let (exploring, dear) = (running.computing > 0, self.lab.starts_are_dear());
+            let (exploring, dear) = (running.computing() > 0, self.lab.starts_are_dear());
             let Some(proof) = notebook.prover.next(least, exploring, dear, self.budget.end()) else {
                 return;
             };
@@ -288,7 +302,7 @@ fn take(
 ) -> Option<ConnectError> {
     match finished {
         Finished::Lingers { probe, took } => {
-            running.computing -= 1;
+            running.computing[probe] -= 1;
             running.waiting += 1;
             turns.spend(probe, took);
             None
@@ -297,7 +311,7 @@ fn take(
             match waited {
                 true => running.waiting -= 1,
                 false => {
-                    running.computing -= 1;
+                    running.computing[probe] -= 1;
                     turns.spend(probe, took);
                 }
             }

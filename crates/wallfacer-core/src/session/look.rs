@@ -53,7 +53,7 @@ pub fn look_at(
     strays.add_all(life.connection.take_strays());
     let remarks = remarks(&server, &strays, None);
     tell_connected(&server, listener);
-    let patience = Patience::new(connector.target().timeouts.clone());
+    let patience = Patience::new(connector.target().timeouts.clone()).with_start_of(server.startup);
     let runner = Runner::new(connector.clone(), &catalogue, patience).at_work_with(life);
     let first = Some(Crew { runner, runtime, stop: stop.clone() });
     let schemas = Arc::new(schemas(&catalogue));

@@ -58,37 +58,53 @@ impl Session {
         Ok(Session { connector, known, budget, seed, rehearsed, workers, stop })
     }
 
-    /// Makes the world fit the server; to be done before there is a laboratory.
-    pub fn rehearse(&mut self, wishes: Wishes, budget: Option<Duration>) -> Result<(), FuzzError> {
+    /// Makes the world fit the server; gives a laboratory for it, with further worlds. Where a start is dear, a server of each
+    /// of those `ahead` is started meanwhile.
+    pub fn rehearse(
+        &mut self,
+        wishes: Wishes,
+        budget: Option<Duration>,
+        with_worlds: &dyn Fn(Lab) -> Lab,
+        ahead: &[World],
+    ) -> Result<Lab, FuzzError> {
+        let lab = with_worlds(self.empty_lab());
         let Known { server, catalogue, first, first_calls, .. } = &mut self.known;
-        let Some(mut crew) = first.take() else { return Ok(()) };
+        let Some(mut crew) = first.take() else { return Ok(lab) };
+        ahead.iter().for_each(|world| lab.get_ready(*world));
         let tools = Selection::new(catalogue, server, wishes).tools;
         let keeps_server = server.startup >= DEAR_START;
         let plan = Plan { seed: self.seed, time: Rehearsed::time(budget), keeps_server };
         let rehearsal = rehearse(&mut self.connector, &mut crew.runner, server, catalogue, &tools, plan);
-        self.rehearsed = crew.runtime.block_on(self.stop.unless(rehearsal))?;
+        let rehearsed = crew.runtime.block_on(self.stop.unless(rehearsal));
+        self.rehearsed = rehearsed.inspect_err(|_| lab.rest())?;
         *first_calls = std::mem::take(&mut self.rehearsed.calls);
-        match self.rehearsed.stand_ins.is_empty() {
-            true => *first = Some(crew),
-            // What is at work already knows nothing of them.
-            false => {
-                self.rehearsed.lives += crew.runner.lives - 1;
-                crew.rest();
-            }
+        if self.rehearsed.stand_ins.is_empty() {
+            lab.add_lives(self.rehearsed.lives);
+            lab.adopt(World::Plain, crew);
+            return Ok(lab);
         }
-        Ok(())
+        // What is at work already knows nothing of them.
+        let lives = lab.lives() + crew.runner.lives + self.rehearsed.lives;
+        lab.rest();
+        crew.rest();
+        let lab = with_worlds(self.empty_lab());
+        lab.add_lives(lives);
+        Ok(lab)
     }
 
     /// A laboratory for it, in which the server that was looked at goes on in this world.
     pub fn lab(&mut self, world: World) -> Lab {
-        let Known { catalogue, server, first, .. } = &mut self.known;
-        let lab = Lab::new(&self.connector, catalogue.clone(), server.startup, &self.stop);
-        lab.add_lives(self.rehearsed.lives);
-        match first.take() {
+        let lab = self.empty_lab();
+        match self.known.first.take() {
             Some(first) => lab.adopt(world, first),
             None => lab.add_lives(1),
         }
         lab
+    }
+
+    fn empty_lab(&self) -> Lab {
+        let Known { catalogue, server, .. } = &self.known;
+        Lab::new(&self.connector, catalogue.clone(), server.startup, &self.stop)
     }
 
     pub fn notebook(&self) -> Notebook {
@@ -109,8 +125,7 @@ impl Session {
         notebook: &mut Notebook,
         listener: &mut dyn Listener,
     ) -> Result<Vec<Duration>, FuzzError> {
-        let engine = Engine { lab, budget: self.budget, workers: Engine::workers(lab, self.workers) };
-        Ok(engine.run(probes, notebook, listener)?)
+        Ok(Engine::new(lab, self.budget, self.workers).run(probes, notebook, listener)?)
     }
 
     /// All that was written down.

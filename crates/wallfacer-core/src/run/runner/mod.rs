@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use http::header::HeaderValue;
 use wallfacer_process::{Process, Status, Stderr};
 
-use super::gate::{Gate, Urgency};
+use super::gate::{Gate, Turn, Urgency};
 use super::ledger::{Ledger, Start};
 use super::life::Life;
 use super::patience::Patience;
@@ -52,6 +52,8 @@ pub struct Runner {
     /// Where it waits for its turn to start a server, where others start some too.
     gate: Option<Arc<Gate>>,
     urgency: Urgency,
+    /// The turn that it has already.
+    turn: Option<Turn>,
     /// Servers that are started ahead.
     reserve: Option<Arc<Reserve>>,
     /// Whether it will need a fresh server after this one.
@@ -88,6 +90,7 @@ impl Runner {
             asked: 0,
             gate: None,
             urgency: Urgency::default(),
+            turn: None,
             reserve: None,
             needs_more: false,
             leaving: Vec::new(),
@@ -103,6 +106,11 @@ impl Runner {
     /// The same; it starts its servers when it is its turn.
     pub fn taking_turns(self, gate: Arc<Gate>) -> Runner {
         Runner { gate: Some(gate), ..self }
+    }
+
+    /// The same; it has its first turn already.
+    pub fn with_turn(self, turn: Option<Turn>) -> Runner {
+        Runner { turn, ..self }
     }
 
     /// The same; it takes servers from there where some are ready.
@@ -194,6 +202,7 @@ impl Runner {
     /// A fresh server: one that was started ahead, or else its own when it is its turn.
     async fn fresh(&mut self) -> Result<Life, ConnectError> {
         let begun = Instant::now();
+        let held = self.turn.take();
         let ahead = async {
             match &self.reserve {
                 Some(reserve) => reserve.arrival().await,
@@ -201,6 +210,12 @@ impl Runner {
             }
         };
         let turn = async {
+            if held.is_some() {
+                return held;
+            }
+            if let Some(reserve) = &self.reserve {
+                reserve.while_one_comes().await;
+            }
             match &self.gate {
                 Some(gate) => Some(gate.turn(self.urgency).await),
                 None => None,

@@ -11,12 +11,12 @@ use crate::lock::Lock;
 use crate::observe::Behaviour;
 use crate::session::agenda::{Selection, Wishes};
 use crate::session::entrust::entrust;
-use crate::session::lab::World;
+use crate::session::lab::{Lab, World};
 use crate::session::look::Known;
 use crate::session::options::{FuzzError, FuzzOptions};
 use crate::session::probes::Probe;
 use crate::session::probes::behave::{Behave, BehaveOptions};
-use crate::session::probes::inject::Inject;
+use crate::session::probes::inject::{Inject, with_worlds};
 use crate::session::probes::rules::{PropertyOptions, RuleSet};
 use crate::session::probes::torture::{Load, TortureMode};
 use crate::session::run::{Limits, Session};
@@ -64,8 +64,21 @@ pub fn check(
     let effort = &options.fuzz;
     let secrets = entrust(&mut connector, effort.seed);
     let mut session = Session::open(connector, &Limits::from(effort), listener)?;
-    session.rehearse(Wishes::from(effort), effort.budget)?;
-    let mut lab = session.lab(World::Plain);
+    let harmless = session.known.server.standing.is_harmless();
+    let mut lab = match harmless {
+        true => {
+            let catalogue = session.known.catalogue.clone();
+            let worlds = |lab: Lab| with_worlds(lab, &catalogue, effort.seed);
+            // Whole tests wait for a server of these.
+            session.rehearse(
+                Wishes::from(effort),
+                effort.budget,
+                &worlds,
+                &[World::Planted, World::Watched],
+            )?
+        }
+        false => session.lab(World::Plain),
+    };
     let mut run = begun(&session, options);
     let looked = session.known.begun.elapsed();
     let mut notebook = session.notebook();
@@ -76,13 +89,11 @@ pub fn check(
         looks_further: false,
         noise: options.noise.clone(),
     };
-    let watches = session.known.server.standing.is_harmless();
-    let choose = |tools: &[ToolShape]| chosen_rules(options, tools, watches);
+    let choose = |tools: &[ToolShape]| chosen_rules(options, tools, harmless);
     let (mut rules, with_rules) =
         property::probe(&session, &choose, &rules, secrets.clone(), lab, &mut notebook);
     lab = with_rules;
     let Known { server, catalogue, .. } = &session.known;
-    let harmless = server.standing.is_harmless();
     let mut keep = |_: &str, _: &_| {};
     let mut watching: Option<Behave<'_>> = None;
     // What every tool does together says what each does alone, so watching is not divided.
@@ -100,9 +111,8 @@ pub fn check(
     if harmless {
         let selection = Selection::new(catalogue, server, Wishes::from(effort));
         let context = Context::new(catalogue, server.protocol);
-        let (inject, with_grounds) =
-            Inject::new(lab, &session.known, &selection, context, effort.seed, session.budget.end());
-        (injecting, lab) = (Some(inject), with_grounds);
+        let end = session.budget.end();
+        injecting = Some(Inject::new(&lab, &session.known, &selection, context, effort.seed, end));
     }
     let load = Load {
         // What rules of the user's own say of sessions is not told twice.

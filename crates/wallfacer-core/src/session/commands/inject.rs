@@ -6,7 +6,7 @@ use crate::session::agenda::{Selection, Wishes};
 use crate::session::lab::World;
 use crate::session::look::Known;
 use crate::session::options::{FuzzError, FuzzOptions};
-use crate::session::probes::inject::Inject;
+use crate::session::probes::inject::{Inject, with_worlds};
 use crate::session::run::{Limits, Session};
 use crate::summary::Injected;
 use crate::wire::Connector;
@@ -22,12 +22,12 @@ pub fn inject(
         return Ok(Injected::not_tested("the server ran without a sandbox"));
     }
     let mut session = Session::open(connector, &Limits::from(options), listener)?;
-    let lab = session.lab(World::Plain);
+    let lab = with_worlds(session.lab(World::Plain), &session.known.catalogue, options.seed);
     let Known { server, catalogue, .. } = &session.known;
     let selection = Selection::new(catalogue, server, Wishes::from(options));
     let context = Context::new(catalogue, server.protocol);
-    let (mut inject, lab) =
-        Inject::new(lab, &session.known, &selection, context, options.seed, session.budget.end());
+    let mut inject =
+        Inject::new(&lab, &session.known, &selection, context, options.seed, session.budget.end());
     let mut notebook = session.notebook();
     session.run(&lab, &mut [&mut inject], &mut notebook, listener)?;
     let calls = inject.calls;

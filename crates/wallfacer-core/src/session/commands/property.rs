@@ -56,10 +56,13 @@ pub(super) fn probe(
     let sets = choose(&shapes);
     let mut connector = session.connector.clone();
     let needs = needs(&sets, &shapes);
+    // Where a start is dear, rules that need no world of their own share their servers with others.
+    let world = if needs.any() || !lab.starts_are_dear() { World::Equipped } else { World::Plain };
     if needs.any() {
         equip(&mut connector, needs, seed);
     }
     let context = context.with_canary(planted(&connector, server, seed));
-    let rules = RulesProbe::new((sets, &shapes), context, &connector, &session.known, &selection, options);
-    (rules, lab.with(World::Equipped, connector))
+    let rules =
+        RulesProbe::new((sets, &shapes), context, (world, &connector), &session.known, &selection, options);
+    (rules, lab.with(world, connector))
 }

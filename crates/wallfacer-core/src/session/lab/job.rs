@@ -58,7 +58,8 @@ impl Work {
     /// How much waits for its server.
     pub fn urgency(&self) -> Urgency {
         match self {
-            Work::Start | Work::Together(_) | Work::OneByOne { .. } => Urgency::Soon,
+            Work::Start => Urgency::First,
+            Work::Together(_) | Work::OneByOne { .. } => Urgency::Soon,
             Work::Alone { case, .. } if case.subject != Subject::Server => Urgency::Later,
             Work::Alone { .. } | Work::List | Work::Part => Urgency::Last,
         }
@@ -71,7 +72,10 @@ impl Work {
             Work::List => "its lists".to_owned(),
             Work::Together(together) => format!("{} cases together", together.cases.len()),
             Work::OneByOne { cases, .. } => format!("{} cases one by one", cases.len()),
-            Work::Alone { case, .. } => format!("one case alone: {:?}", case.intent),
+            Work::Alone { case, .. } => {
+                let subject = case.subject.name().unwrap_or("the server");
+                format!("one case of {subject} alone: {:?}", case.intent)
+            }
             Work::Part => "a goodbye".to_owned(),
         }
     }

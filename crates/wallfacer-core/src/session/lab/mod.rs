@@ -33,7 +33,7 @@ pub use together::{Aside, Asked, Entangled, Judged, Part, shard_size, silent_tog
 use self::idle::Idle;
 use crate::catalogue::Catalogue;
 use crate::plan::{Case, Intent, Step, Subject};
-use crate::run::{Gate, Ledger, Patience, Reserve, Runner};
+use crate::run::{Gate, Ledger, Patience, Reserve, Runner, Turn, Urgency};
 use crate::stop::{Stop, Stopped};
 use crate::target::Reach;
 use crate::wire::{ConnectError, Connector};
@@ -54,6 +54,8 @@ pub struct Lab {
     reserves: Mutex<BTreeMap<World, Arc<Reserve>>>,
     idle: Idle,
     ledger: Arc<Ledger>,
+    /// What a start takes.
+    startup: Duration,
     keeps_servers: bool,
     parallel: bool,
     stop: Stop,
@@ -94,6 +96,7 @@ impl Lab {
             reserves: Mutex::default(),
             idle: Idle::default(),
             ledger: Arc::default(),
+            startup,
             keeps_servers: startup >= DEAR_START,
             parallel,
             stop: stop.clone(),
@@ -110,6 +113,17 @@ impl Lab {
     pub fn with(mut self, world: World, connector: Connector) -> Lab {
         self.worlds.insert(world, connector);
         self
+    }
+
+    pub fn has(&self, world: World) -> bool {
+        self.worlds.contains_key(&world)
+    }
+
+    /// Has a server of a world started before it is asked for, where a start is dear.
+    pub fn get_ready(&self, world: World) {
+        if let Some(reserve) = self.reserve(world, &self.runner(world)) {
+            reserve.start_soon();
+        }
     }
 
     pub fn connector(&self, world: World) -> &Connector {
@@ -192,8 +206,12 @@ impl Lab {
         let runner = self.runner(world);
         let Some(reserve) = self.reserve(world, &runner) else { return Crew::new(runner, &self.stop) };
         let is_over = || self.stop.is_told() || is_past(until);
+        let begun = Instant::now();
         while self.idle.is_any_at_work(world) && !reserve.is_ready() && !is_over() {
-            reserve.start_soon();
+            // Who has waited as long as a start takes has one started: that costs at most twice what was best.
+            if begun.elapsed() >= self.startup {
+                reserve.start_soon();
+            }
             if let Some(crew) = self.idle.wait_for(world) {
                 return crew;
             }
@@ -203,15 +221,24 @@ impl Lab {
 
     /// Performs a job. What repeats calls ends then; `lingers` is told once the job only waits.
     pub fn perform(&self, job: Job, until: Option<Instant>, lingers: &dyn Fn()) -> Result<Done, Failed> {
-        let fresh = matches!(job.work, Work::Start | Work::List | Work::Alone { .. });
+        let fresh = match job.work {
+            Work::Start | Work::List => true,
+            // A call that was not answered at once may just have met a busy machine, which is not worth a dear start.
+            Work::Alone { brief, .. } => !(brief && self.keeps_servers),
+            _ => false,
+        };
         // Two servers at a time could be in each other's way: on one disk, or at one port.
         match self.parallel {
             true => {}
             false if fresh => self.idle.rest(),
             false => self.idle.rest_others(job.world),
         }
+        let turn = match fresh && self.keeps_servers && job.work.urgency() > Urgency::First {
+            true => Some(self.turn(job.work.urgency(), until)?),
+            false => None,
+        };
         let mut crew = match fresh {
-            true => Crew::new(self.runner(job.world), &self.stop),
+            true => Crew::new(self.runner(job.world).with_turn(turn), &self.stop),
             false => self.crew(job.world, until),
         };
         // Where a start is dear, a server that is only there when nothing new is tried any more would be started in vain.
@@ -226,6 +253,16 @@ impl Lab {
             _ => crew.rest(),
         }
         done
+    }
+
+    /// The right to start a server; none where the time is up before.
+    fn turn(&self, urgency: Urgency, until: Option<Instant>) -> Result<Turn, Failed> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.expect("a thread that just started can wait");
+        let turn = self.stop.unless(self.gate.turn(urgency));
+        let Some(until) = until else { return Ok(runtime.block_on(turn)?) };
+        let in_time = async { tokio::time::timeout_at(until.into(), turn).await };
+        Ok(runtime.block_on(in_time).map_err(|_| Failed::Stopped)??)
     }
 
     fn work(
@@ -279,6 +316,9 @@ impl Lab {
             }
             // What the next calls do is held against what this one did by itself.
             (Work::Start | Work::OneByOne { .. }, _) => true,
+            (Work::Alone { brief, .. }, Done::OneByOne(tried)) => {
+                *brief && self.keeps_servers && !tried.iter().any(Tried::is_fatal)
+            }
             _ => false,
         }
     }

@@ -413,10 +413,15 @@ impl Proof {
         let world = self.suspicions[0].world;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.expect("a thread that just started can wait");
-        let mut runner = lab.runner(world).needing_more();
+        let shares = self.suspicions[0].shares_servers(self.dear);
+        // What shares its servers needs two, and the others as many as it takes to make them small.
+        let mut runner = if shares { lab.runner(world) } else { lab.runner(world).needing_more() };
         runner.repeat_until(self.until);
-        let low = self.suspicions[0].severity() == Severity::Low;
-        let urgency = if low { Urgency::Later } else { Urgency::Soon };
+        let urgency = match self.suspicions[0].severity() {
+            Severity::Critical | Severity::High => Urgency::Soon,
+            Severity::Medium => Urgency::Later,
+            Severity::Low => Urgency::Last,
+        };
         let purpose = format!("{world:?}, proof {} of {}", self.number, self.suspicions[0].in_words());
         runner.start_for(purpose.clone(), urgency);
         let others = if lab.is_parallel() { MOST_AT_ONCE } else { 0 };
@@ -424,7 +429,7 @@ impl Proof {
         others.iter_mut().for_each(|other| other.start_for(purpose.clone(), urgency));
         let looked = runtime.block_on(lab.stop().unless(async {
             match &self.suspicions[..] {
-                [one] if !one.shares_servers(self.dear) => {
+                [one] if !shares => {
                     let mut inquiry = self.inquiry(one, &mut runner, &mut others);
                     Ok(vec![Box::pin(inquiry.look_into(one)).await?])
                 }

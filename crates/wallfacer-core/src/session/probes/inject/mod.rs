@@ -113,38 +113,23 @@ impl Trouble {
 }
 
 impl Inject {
-    /// The worlds in which injections are tried, and a probe for them.
+    /// A probe for injections, in a laboratory that has their worlds.
     pub fn new(
-        lab: Lab,
+        lab: &Lab,
         known: &look::Known,
         selection: &Selection,
         context: Context,
         seed: u64,
         end: Option<Instant>,
-    ) -> (Inject, Lab) {
+    ) -> Inject {
         let look::Known { catalogue, first_calls, .. } = known;
-        let mut online = lab.connector(World::Watched).clone();
-        let ground = prepare(&mut online, catalogue, seed, false);
-        let mut offline = online.clone();
-        offline.world_mut().network = Net::Refuse;
-        offline.world_mut().listeners.clear();
-        let free = online
-            .target()
-            .reach
-            .command()
-            .and_then(unrestricted)
-            .map(|free| lab.connector(World::Plain).started_by(free));
-        let lab = lab.with(World::Planted, online).with(World::Offline, offline);
-        let looks_freely = free.is_some();
-        let lab = match free {
-            Some(free) => lab.with(World::Unrestricted, free),
-            None => lab,
-        };
+        let ground = Ground::new(lab.connector(World::Planted).world().scopes(), catalogue, seed);
+        let looks_freely = lab.has(World::Unrestricted);
         let tools = catalogue.tools.entries.iter().filter(|tool| selection.wants(&tool.name));
         let tools: Vec<Tool> = tools.cloned().collect();
         let learning = Learning::new(&tools, &ground, first_calls, seed);
         let context = Arc::new(context);
-        let inject = Inject {
+        Inject {
             seen: Seen { world: World::Planted, context, interest: Interest::INJECTION },
             seed,
             ground,
@@ -171,8 +156,7 @@ impl Inject {
             next: 0,
             calls: 0,
             unseen: None,
-        };
-        (inject, lab)
+        }
     }
 
     /// Nobody waits for this tool any more.
@@ -507,6 +491,22 @@ pub fn why_unseen(standing: &Standing) -> Option<String> {
     }
     let why = standing.remarks.first().cloned();
     Some(why.unwrap_or_else(|| "what the server does could not be observed".to_owned()))
+}
+
+/// The laboratory with the worlds in which injections are tried.
+pub fn with_worlds(lab: Lab, catalogue: &Catalogue, seed: u64) -> Lab {
+    let mut online = lab.connector(World::Watched).clone();
+    prepare(&mut online, catalogue, seed, false);
+    let mut offline = online.clone();
+    offline.world_mut().network = Net::Refuse;
+    offline.world_mut().listeners.clear();
+    let free = online.target().reach.command().and_then(unrestricted);
+    let free = free.map(|free| lab.connector(World::Plain).started_by(free));
+    let lab = lab.with(World::Planted, online).with(World::Offline, offline);
+    match free {
+        Some(free) => lab.with(World::Unrestricted, free),
+        None => lab,
+    }
 }
 
 /// Plants what injections are after into the world of all servers to come.

@@ -84,11 +84,11 @@ struct Watching {
 }
 
 impl RulesProbe {
-    /// `context` knows what rules may name; `connector` starts servers of the world that the rules need.
+    /// `context` knows what rules may name; the connector starts servers of the world that the rules need.
     pub fn new(
         (sets, shapes): (Vec<RuleSet>, &[ToolShape]),
         context: Context,
-        connector: &Connector,
+        (world, connector): (World, &Connector),
         known: &Known,
         selection: &Selection,
         options: &PropertyOptions,
@@ -123,10 +123,10 @@ impl RulesProbe {
             }
             None => context.clone(),
         };
-        let seen = Seen { world: World::Equipped, context: context.clone(), interest };
+        let seen = Seen { world, context: context.clone(), interest };
         let calls = Fuzz::new(&options.effort, context, selection.clone())
             .with_cases("rules", calls)
-            .seeing(World::Equipped, interest);
+            .seeing(world, interest);
         RulesProbe {
             watching,
             asked_to_start: false,
