@@ -14,7 +14,7 @@ fn root() -> PathBuf {
 }
 
 /// All documents for users, by their path from the root.
-fn documents() -> Vec<(PathBuf, String)> {
+pub fn documents() -> Vec<(PathBuf, String)> {
     let root = root();
     let mut found = vec![root.join("README.md"), root.join("examples/python_server/README.md")];
     for folder in ["docs", "docs/kinds"] {
@@ -30,7 +30,7 @@ fn documents() -> Vec<(PathBuf, String)> {
 }
 
 /// The lines of the blocks of one language.
-fn blocks<'a>(text: &'a str, language: &str) -> Vec<Vec<&'a str>> {
+pub fn blocks<'a>(text: &'a str, language: &str) -> Vec<Vec<&'a str>> {
     let mut blocks = Vec::new();
     let mut open: Option<(bool, Vec<&str>)> = None;
     for line in text.lines() {
@@ -159,7 +159,10 @@ fn headings(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The targets of all links of a text that lead into the repository.
+/// Where the repository is on the web. A link out of the guide, which is also a book of its own, has it in front.
+const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/");
+
+/// The targets of all links of a text that lead into the repository, those by its address as paths from its root.
 fn links(text: &str) -> Vec<String> {
     let mut inside = false;
     let mut found = Vec::new();
@@ -168,8 +171,11 @@ fn links(text: &str) -> Vec<String> {
         let parts = line.split("](").skip(1).filter(|_| !inside);
         found.extend(parts.filter_map(|part| part.split(')').next()).map(str::to_owned));
     }
-    found.retain(|link| !link.contains("://") && !link.starts_with("mailto:"));
-    found
+    let ours = |link: String| match link.strip_prefix(REPOSITORY) {
+        Some(path) => Some(format!("/{path}")),
+        None => Some(link).filter(|link| !link.contains("://") && !link.starts_with("mailto:")),
+    };
+    found.into_iter().filter_map(ours).collect()
 }
 
 #[test]
@@ -179,9 +185,10 @@ fn every_link_leads_somewhere() {
     for (path, text) in documents() {
         for link in links(&text) {
             let (file, place) = link.split_once('#').unwrap_or((&link, ""));
-            let target = match file {
-                "" => root.join(&path),
-                file => root.join(path.parent().unwrap()).join(file),
+            let target = match (file, file.strip_prefix('/')) {
+                ("", _) => root.join(&path),
+                (_, Some(from_root)) => root.join(from_root),
+                (file, None) => root.join(path.parent().unwrap()).join(file),
             };
             let is_there = match std::fs::read_to_string(&target) {
                 Ok(text) => place.is_empty() || headings(&text).contains(place),

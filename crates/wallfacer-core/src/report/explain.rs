@@ -77,14 +77,15 @@ mod tests {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kinds");
         #[allow(clippy::disallowed_methods, reason = "the developer asks for the files to be written")]
         let bless = std::env::var_os("WALLFACER_BLESS").is_some();
-        let mut names = vec!["README.md".to_owned()];
+        let mut names = Vec::new();
         let mut index = "<!-- Made from crates/wallfacer-core/src/kind.rs. -->\n# Kinds of finding\n\n\
                          | kind | usual severity | |\n|---|---|---|\n"
             .to_owned();
         for about in &ABOUT {
-            index += &format!("| [{0}]({0}.md) | {1} | {2} |\n", about.name, about.severity, about.title);
+            index +=
+                &format!("| [{0}](kinds/{0}.md) | {1} | {2} |\n", about.name, about.severity, about.title);
         }
-        let mut pages = vec![("README.md".to_owned(), index)];
+        let mut pages = vec![("../kinds.md".to_owned(), index)];
         for about in &ABOUT {
             names.push(format!("{}.md", about.name));
             pages.push((format!("{}.md", about.name), kind_page(about)));
