@@ -110,9 +110,6 @@ pub fn look() -> Look {
 /// How wide a report is that goes to a file or a pipe.
 const USUAL_WIDTH: usize = 80;
 
-/// What of a finding has room on its line.
-const FINDING: usize = 160;
-
 /// Shows what goes on, where a person is watching.
 #[derive(Debug)]
 pub struct Progress {
@@ -130,7 +127,7 @@ impl Progress {
         }
         let bar = ProgressBar::new_spinner();
         bar.set_draw_target(ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} · {wide_msg}") {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(100));
@@ -141,10 +138,12 @@ impl Progress {
         Progress { bar, phase: String::new(), findings: 0, calls: (0, Instant::now()) }
     }
 
-    /// A finding, above the line that shows what goes on. It may stand for others that were told before.
+    /// A finding in one line, above the one that shows what goes on. It may stand for others that were told before.
     pub fn tell(&mut self, finding: &str, replaces: usize) {
         self.findings = (self.findings + 1).saturating_sub(replaces);
-        self.bar.println(shortened(&page(finding, &[]), FINDING));
+        let width =
+            terminal_size::terminal_size_of(io::stderr()).map_or(USUAL_WIDTH, |(width, _)| width.0.into());
+        self.bar.println(shortened(&page(finding, &[]), width.saturating_sub(1)));
     }
 
     fn working(&mut self, calls: u64, reached: usize, tools: usize, suspicions: usize, left_ms: Option<u64>) {

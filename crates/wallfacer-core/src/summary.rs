@@ -244,7 +244,7 @@ pub struct Note {
 pub struct Moment {
     /// Since the run began.
     pub ms: u64,
-    /// `phase` or `finding`.
+    /// `phase`, `finding` or `start`, of a server.
     pub event: String,
     pub text: String,
     /// Calls that were made by then.

@@ -9,7 +9,10 @@ use std::sync::Arc;
 
 /// Some things can be planted only in a sandbox, some only beside a directory that the server was told of.
 pub(crate) const NOT_PLANTED: &str =
-    "nothing was planted under this name, for there is no sandbox or no declared directory";
+    "they need a sandbox, and a directory that the server is told to keep to (`--root DIR`)";
+
+/// What stands between the place in a rule that is left open and the reason.
+pub const CANNOT_BE_FILLED: &str = " cannot be filled: ";
 
 /// JSON with places that are filled while rules run.
 #[derive(Debug, Clone)]
@@ -180,7 +183,7 @@ fn look_up<'a>(written: &str, path: &Path, scope: &Scope<'a>, at: &str) -> Resul
 
 impl fmt::Display for Unresolved {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "`{{{{{}}}}}` at `{}` cannot be filled: {}", self.placeholder, self.at, self.why)
+        write!(formatter, "`{{{{{}}}}}` at `{}`{CANNOT_BE_FILLED}{}", self.placeholder, self.at, self.why)
     }
 }
 

@@ -49,7 +49,7 @@ pub use assertion::Assertion;
 pub use coverage::{
     Cell, Coverage, Means, PackCoverage, coverage, human as show_coverage, json as coverage_as_json,
 };
-pub use draft::{Draft, Unresolved};
+pub use draft::{CANNOT_BE_FILLED, Draft, Unresolved};
 pub use evaluate::{Context, Known, Verdict, evaluate};
 pub use file::RuleFile;
 pub use fixture::{Expect, Fixture, SequenceFixture};

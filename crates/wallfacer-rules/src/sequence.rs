@@ -82,7 +82,7 @@ impl Step {
     pub fn judge(&self, context: &Context<'_>) -> Verdict {
         match self.decide(context) {
             Verdict::Broken(why) if self.precondition => {
-                Verdict::Unknown(format!("what it builds on does not hold: {why}"))
+                Verdict::Unknown(format!("a step that it builds on does not give what it needs: {why}"))
             }
             verdict => verdict,
         }

@@ -1,10 +1,10 @@
-//! `explain`: says in plain words what a kind of finding, a rule or one finding means, and what to do about it.
+//! `explain`: says in plain words what a kind of finding, a rule, a check or one finding means, and what to do about it.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use wallfacer_core::findings::{ABOUT, About};
-use wallfacer_core::report::{finding_in_full, kind_text};
+use wallfacer_core::report::{check_names, check_text, finding_in_full, kind_text};
 use wallfacer_core::rule_words::{change_for, what_broke};
 use wallfacer_rules::{Shelf, nearest};
 
@@ -24,13 +24,14 @@ const EXAMPLES: &str = "\
 Examples:
   wallfacer explain crash                 # a kind of finding
   wallfacer explain error.shows_no_stack  # a rule
+  wallfacer explain lists-are-stable      # a check
   wallfacer explain 181ee243              # a finding";
 
-/// Explain a kind of finding, a rule, or a finding by its id
+/// Explain a kind of finding, a rule, a check, or a finding by its id
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A kind such as `crash`, a rule such as `error.failure_is_flagged`, or an id; none lists the kinds
+    /// A kind such as `crash`, a rule such as `error.failure_is_flagged`, a check such as `no-hang`, or an id; none lists the kinds
     what: Option<String>,
     #[command(flatten)]
     corpus: CorpusArgs,
@@ -47,6 +48,9 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
         let look = terminal::look();
         let page = finding.kind.about().page();
         return output::print(&format!("{}   more     {page}\n", finding_in_full(&finding, look)));
+    }
+    if let Some(text) = check_text(what) {
+        return output::print(&text);
     }
     let shelf = pack::shelf(&working_directory()?)?;
     match rule(&shelf, what) {
@@ -100,11 +104,11 @@ fn block(text: &str, wanted: &str) -> Option<(String, String)> {
 }
 
 fn unknown(what: &str) -> Failure {
-    let names = ABOUT.iter().map(|about| about.name);
+    let names = ABOUT.iter().map(|about| about.name).chain(check_names());
     let help = match nearest(what, names) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "`wallfacer explain` lists the kinds, `wallfacer pack list` the packs of rules".to_owned(),
     };
-    let message = format!("there is no kind, rule or finding `{what}`; {help}");
+    let message = format!("there is no kind, rule, check or finding `{what}`; {help}");
     Failure { exit: Exit::Usage, message }
 }

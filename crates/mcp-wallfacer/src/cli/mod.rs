@@ -56,9 +56,21 @@ use crate::interruption::{Watch, watch_over};
 use crate::{demo, init, terminal};
 use target::TargetArgs;
 
+/// Where a newcomer begins, for --help.
+const EXAMPLES: &str = "\
+Start here:
+  wallfacer check --demo                    # see it find the bugs of the server that is built in
+  wallfacer check -- npx -y some-mcp-server # test your own: behind `--` stands what starts it
+  wallfacer explain crash                   # what a kind of finding means, and what to change
+  wallfacer replay ID                       # see one finding again, or see that it is fixed
+  wallfacer init --ci                       # a configuration and a workflow for this project
+
+`wallfacer COMMAND --help` has examples of each command.";
+
 /// Tells the truth about an MCP server by running it
 #[derive(Debug, Parser)]
 #[command(name = "wallfacer", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = EXAMPLES)]
 pub struct Cli {
     /// The configuration [default: wallfacer.toml here or above, up to the repository's root]
     #[arg(long, global = true, value_name = "FILE", env = "WALLFACER_CONFIG")]

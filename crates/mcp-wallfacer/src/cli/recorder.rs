@@ -141,17 +141,30 @@ impl Heard {
         self.findings.push(finding);
     }
 
-    /// Writes down when it happened. Rounds that follow each other closely are one moment.
+    /// Writes down when it happened. Rounds that follow each other closely are one moment, and so are starts.
     fn note(&mut self, event: &Event<'_>, since: Duration) {
         let (event, text) = match event {
             Event::RoundDone { phase, .. } => ("phase", (*phase).to_owned()),
             Event::FindingMade { kind, place, .. } => ("finding", format!("{kind} in {place}")),
+            Event::ServerStarted { took_ms, .. } => {
+                ("start", format!("the server was started, in {took_ms} ms"))
+            }
             _ => return,
         };
         let ms = since.as_millis() as u64;
-        let is_full = self.timeline.len() >= MOST_MOMENTS;
-        let close = |last: &Moment| last.event == event && (is_full || ms < last.ms + CLOSE_MS);
-        match self.timeline.last_mut().filter(|last| event == "phase" && close(last)) {
+        let is_full = match event {
+            // They are many, and must leave room for what they led to.
+            "start" => self.timeline.len() >= MOST_MOMENTS / 2,
+            _ => self.timeline.len() >= MOST_MOMENTS,
+        };
+        // The last moment stands for all that no room is left for.
+        let last = match is_full && event == "phase" {
+            true => self.timeline.last_mut().filter(|last| last.event == event),
+            false => {
+                self.timeline.iter_mut().rev().find(|last| last.event == event && ms < last.ms + CLOSE_MS)
+            }
+        };
+        match last.filter(|_| event != "finding") {
             Some(last) => (last.calls, last.text) = (self.calls, text),
             None if is_full => {}
             None => self.timeline.push(Moment { ms, event: event.to_owned(), text, calls: self.calls }),

@@ -14,7 +14,7 @@ fn root() -> PathBuf {
 }
 
 /// All documents for users, by their path from the root.
-pub fn documents() -> Vec<(PathBuf, String)> {
+fn documents() -> Vec<(PathBuf, String)> {
     let root = root();
     let mut found = vec![root.join("README.md"), root.join("examples/python_server/README.md")];
     for folder in ["docs", "docs/kinds"] {
@@ -30,7 +30,7 @@ pub fn documents() -> Vec<(PathBuf, String)> {
 }
 
 /// The lines of the blocks of one language.
-pub fn blocks<'a>(text: &'a str, language: &str) -> Vec<Vec<&'a str>> {
+fn blocks<'a>(text: &'a str, language: &str) -> Vec<Vec<&'a str>> {
     let mut blocks = Vec::new();
     let mut open: Option<(bool, Vec<&str>)> = None;
     for line in text.lines() {

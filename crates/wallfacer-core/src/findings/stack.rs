@@ -108,10 +108,10 @@ fn java(lines: &[&str]) -> Found {
     })
 }
 
-/// `main.f(0x1, 0x2)`, and on the next line, behind a tab, `/a/b.go:3 +0x1d`. The first goroutine is the one that failed.
+/// `main.f(0x1, 0x2)`, and on the next line, behind blanks, `/a/b.go:3 +0x1d`. The first goroutine is the one that failed.
 fn go(lines: &[&str]) -> Found {
     static FUNCTION: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?P<function>\S*[\w)\]])\(.*\)$"));
-    static PLACE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\t(?P<file>\S.*\.(?:go|s)):\d+(?: .*)?$"));
+    static PLACE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s+(?P<file>\S.*\.(?:go|s)):\d+(?: .*)?$"));
     let start = lines.iter().rposition(|line| is_go_failure(line))?;
     let frames = lines[start..].windows(2).enumerate().filter_map(|(number, pair)| {
         let (function, place) = (FUNCTION.captures(pair[0])?, PLACE.captures(pair[1])?);

@@ -17,7 +17,10 @@ const MAX_COMMAND: usize = 80;
 /// What was seen of a tool, or of the server by itself. `said` is all that they say of themselves, in small letters.
 pub fn observations(effects: &Effects, said: &str, watched: &Watched) -> Vec<String> {
     let places = &watched.places;
-    let outside = |touch: &&Touch| matches!(touch.place, Place::Home | Place::System | Place::Own);
+    // What has no path, such as a pipe, lies nowhere.
+    let outside =
+        |touch: &&Touch| matches!(touch.place, Place::Home | Place::System) && touch.path.is_absolute();
+    let own = |touch: &&Touch| touch.place == Place::Own;
     let secret = |touch: &&Touch| matches!(touch.place, Place::Canary | Place::Sensitive);
     let shown = |touches: Vec<&Touch>| -> BTreeSet<String> {
         touches.into_iter().map(|touch| quoted(&places.shown(&touch.path))).collect()
@@ -42,8 +45,10 @@ pub fn observations(effects: &Effects, said: &str, watched: &Watched) -> Vec<Str
     tell("it read", shown(clients.collect()), ", as clients of that kind do");
     let written = effects.writes.iter().filter(|touch| !secret(touch) && outside(touch));
     tell("it wrote", shown(written.collect()), ", outside its working directory and scope");
+    tell("it wrote", shown(effects.writes.iter().filter(own).collect()), ", beside its own program");
     let gone = effects.deletes.iter().filter(outside);
     tell("it removed", shown(gone.collect()), ", outside its working directory and scope");
+    tell("it removed", shown(effects.deletes.iter().filter(own).collect()), ", beside its own program");
     let sockets = effects.sockets.iter().filter(|touch| !secret(touch));
     tell("it spoke to the socket", shown(sockets.collect()), "");
     tell("it listens on", effects.listens.iter().map(|address| quoted(address)).collect(), "");

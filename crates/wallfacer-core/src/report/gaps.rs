@@ -32,7 +32,7 @@ impl Gap {
 pub fn gaps(not_tested: &[NotTested]) -> Vec<Gap> {
     let mut gaps: Vec<Gap> = Vec::new();
     for NotTested { what, why } in not_tested {
-        let (what, why) = (shortened(what, NAME), shortened(why, WHY));
+        let (what, why) = (shortened(what, NAME), shortened(reason(why), WHY));
         match gaps.iter_mut().find(|gap| gap.why == why) {
             Some(gap) if gap.what.contains(&what) => {}
             Some(gap) => gap.what.push(what),
@@ -41,6 +41,11 @@ pub fn gaps(not_tested: &[NotTested]) -> Vec<Gap> {
     }
     gaps.sort_by_key(|gap| std::cmp::Reverse(gap.what.len()));
     gaps
+}
+
+/// The reason without the place in the rule that it was met at: it is the same for many rules.
+fn reason(why: &str) -> &str {
+    why.split_once(wallfacer_rules::CANNOT_BE_FILLED).map_or(why, |(_, reason)| reason)
 }
 
 #[cfg(test)]
@@ -55,5 +60,10 @@ mod tests {
         assert_eq!(lines, ["b, c: y", "a: x"]);
         let many: Vec<NotTested> = (0..9).map(|number| not(&format!("t{number}"), "z")).collect();
         assert_eq!(gaps(&many)[0].line(), "t0, t1, t2, t3 and 5 more: z");
+        let places = [
+            not("a", "`{{canary.path}}` at `$.a` cannot be filled: z"),
+            not("b", "`{{canary.link}}` at `$.b` cannot be filled: z"),
+        ];
+        assert_eq!(gaps(&places)[0].line(), "a, b: z");
     }
 }

@@ -7,12 +7,12 @@ use super::document::{Counts, Document};
 use super::gaps::{Gap, gaps};
 use super::look::{Detail, Look, Tone};
 use super::notes::noted;
-use super::told::Told;
+use super::told::{Told, change_in_general, particular, start};
 use super::verdict::{self, counted, number};
 use crate::findings::Evidence;
 use crate::summary::Conclusion;
 use crate::target::Severity;
-use crate::wire::shortened;
+use crate::wire::{indented, shortened};
 
 /// Findings that are shown in full; the rest in one line each.
 const IN_FULL: usize = 5;
@@ -109,13 +109,13 @@ struct Page {
     out: String,
     look: Look,
     noise: Vec<String>,
-    /// The kinds that were explained, and where.
-    explained: Vec<(&'static str, usize)>,
+    /// What was told already of why it matters and what to change, and in which finding.
+    told: Vec<(&'static str, usize)>,
 }
 
 impl Page {
     fn new(look: Look) -> Page {
-        Page { out: String::new(), look, noise: Vec::new(), explained: Vec::new() }
+        Page { out: String::new(), look, noise: Vec::new(), told: Vec::new() }
     }
 
     fn verdict(&mut self, document: &Document) {
@@ -143,8 +143,10 @@ impl Page {
     fn full(&mut self, number: usize, told: &Told, threshold: Severity) {
         self.write(&format!("\n{number}  "));
         self.finding(told, threshold);
-        if self.explained.iter().all(|(kind, _)| *kind != told.finding.kind.name()) {
-            self.explained.push((told.finding.kind.name(), number));
+        for text in [told.finding.kind.about().why, change_in_general(&told.finding)] {
+            if self.told.iter().all(|(other, _)| *other != text) {
+                self.told.push((text, number));
+            }
         }
     }
 
@@ -157,12 +159,16 @@ impl Page {
         for line in self.look.wrapped(&shortened(&told.what, TEXT), INDENT) {
             self.write(&format!("{:INDENT$}{line}\n", ""));
         }
-        // Once is enough for each kind.
-        match self.explained.iter().find(|(kind, _)| *kind == finding.kind.name()) {
-            Some((_, first)) => self.row("why", &format!("as in {first}")),
-            None => self.row("why", &told.why),
-        }
-        self.row("change", &told.change);
+        let why = self.once(finding.kind.about().why);
+        self.row(
+            "why",
+            &[particular(finding), Some(why)].into_iter().flatten().collect::<Vec<_>>().join(" "),
+        );
+        let change = self.once(change_in_general(finding));
+        self.row(
+            "change",
+            &[Some(change), start(finding)].into_iter().flatten().collect::<Vec<_>>().join(" "),
+        );
         if finding.tools.len() > 1 {
             let tools: Vec<String> = finding.tools.iter().map(|tool| shortened(tool, NAME)).collect();
             self.row("tools", &shortened(&tools.join(", "), TEXT));
@@ -176,6 +182,14 @@ impl Page {
         self.row("proven", &told.proven());
         // One line, however long: it is there to be copied.
         self.write(&format!("{:INDENT$}{:<8} {}\n", "", "replay", told.replay));
+    }
+
+    /// A text that many findings have in common, or where it stands.
+    fn once(&self, text: &'static str) -> String {
+        match self.told.iter().find(|(other, _)| *other == text) {
+            Some((_, first)) => format!("As in {first}."),
+            None => text.to_owned(),
+        }
     }
 
     fn row(&mut self, key: &str, value: &str) {
@@ -201,7 +215,7 @@ impl Page {
             lines.clear();
             shown.extend(self.look.wrapped(&whole, KEY));
         }
-        let cut = |line: &&str| shortened(line, room);
+        let cut = |line: &&str| indented(line, room);
         match lines.len() {
             few if few <= FIRST_LINES + LAST_LINES + 1 || self.look.detail() == Detail::Full => {
                 shown.extend(lines.iter().map(cut));

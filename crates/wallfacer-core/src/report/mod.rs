@@ -2,6 +2,7 @@
 
 mod agent;
 mod behaved;
+mod checks;
 mod document;
 mod examination;
 mod explain;
@@ -26,6 +27,7 @@ mod told;
 mod trace;
 mod verdict;
 
+pub use checks::{check_names, check_text};
 pub use document::Document;
 pub use examination::{examination, machine, remarks};
 pub use explain::{finding_in_full, kind_page, kind_text};

@@ -1,5 +1,6 @@
 //! Tells what is worth knowing in as few lines as it takes: what is true of many tools is told once, with all of them.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -41,7 +42,26 @@ pub fn noted(notes: &[Note]) -> Vec<String> {
             }
         }
     }
-    together(deeds).iter().map(line).collect()
+    together(deeds).iter().map(|deed| line(&launched(deed))).collect()
+}
+
+/// The programs that launchers start are told by name: which file each is given says nothing of the server.
+fn launched(deed: &Deed) -> Deed {
+    const RAN: &str = "at its start it ran ";
+    static COMMAND: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"`([^` ]+)[^`]*`").expect("a fixed pattern"));
+    let things = deed.things.iter().map(|thing| match thing.strip_prefix(RAN) {
+        Some(commands) => {
+            let names: BTreeSet<&str> =
+                COMMAND.captures_iter(commands).filter_map(|found| Some(found.get(1)?.as_str())).collect();
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let more = commands.rsplit_once("` and ").map(|(_, more)| format!(" and {more}"));
+            format!("{RAN}{}{}", names.join(", "), more.unwrap_or_default())
+        }
+        None => thing.clone(),
+    });
+    let (before, after, tools) = (deed.before.clone(), deed.after.clone(), deed.tools.clone());
+    Deed { before, things: things.collect(), after, tools }
 }
 
 /// Things that the same tools did in the same way stand in one line.
@@ -119,6 +139,13 @@ mod tests {
                 "show: it wrote `/a`, `/b`, outside its working directory and scope",
             ]
         );
+    }
+
+    #[test]
+    fn what_launchers_start_is_told_by_name() {
+        let text = "at its start it ran `bash /a/launch exec x`, `basename /b`, `bash /a/which` and 7 more";
+        let note = Note { tool: None, text: text.to_owned() };
+        assert_eq!(noted(&[note]), ["at its start it ran `basename`, `bash` and 7 more"]);
     }
 
     #[test]

@@ -7,8 +7,10 @@ use crate::wire::shortened;
 
 /// A longer one is cut; replay has all of it.
 const MAX_CHARS: usize = 300;
+/// Requests in a row that are all told.
+const FEW: usize = 3;
 
-/// The request that shows a fault, or the last of several. None where nothing can be sent again.
+/// The request that shows a fault; a few in a row, or the last of many. None where nothing can be sent again.
 pub fn sent(repro: &Repro) -> Option<String> {
     let Repro::Replayable { case, .. } = repro else { return None };
     let steps = case.get("steps")?.as_array()?;
@@ -27,7 +29,12 @@ pub fn sent(repro: &Repro) -> Option<String> {
             format!("{at_once} requests at once, the first: {}{behind}", shortened(&sent, MAX_CHARS))
         }
         1 => format!("{}{behind}", shortened(last, MAX_CHARS)),
-        many => format!("{many} requests in a row, the last: {}{behind}", shortened(last, MAX_CHARS)),
+        many => match requests.join(", then ") {
+            all if many <= FEW && all.chars().count() <= MAX_CHARS => {
+                format!("{}{behind}", shortened(&all, MAX_CHARS))
+            }
+            _ => format!("{many} requests in a row, the last: {}{behind}", shortened(last, MAX_CHARS)),
+        },
     })
 }
 
@@ -99,7 +106,8 @@ mod tests {
         assert_eq!(shown(vec![call.clone()]).unwrap(), wanted);
         assert_eq!(shown(vec![raw(b"{\x1b"), Step::Probe]).unwrap(), r"{\x1b");
         assert!(shown(vec![raw(b"\xff")]).unwrap().ends_with("base64: /w=="));
-        assert_eq!(shown(vec![raw(b"{"), call]).unwrap(), format!("2 requests in a row, the last: {wanted}"));
+        assert_eq!(shown(vec![raw(b"{"), call.clone()]).unwrap(), format!("{{, then {wanted}"));
+        assert_eq!(shown(vec![call; 4]).unwrap(), format!("4 requests in a row, the last: {wanted}"));
         assert_eq!(shown(vec![Step::Probe]), None);
     }
 

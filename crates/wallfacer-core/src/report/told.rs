@@ -14,6 +14,8 @@ use crate::wire::shortened;
 
 /// What is shown of a name inside a sentence.
 const NAME: usize = 60;
+/// What is shown of what there is to say of one finding.
+const DETAILS: usize = 600;
 
 /// A finding as a document has it. The words stand there for other programs; we make them anew when we read it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,7 +44,7 @@ impl Told {
         Told {
             replay: finding.replay_line(),
             what: what(finding),
-            why: finding.kind.about().why.to_owned(),
+            why: why(finding),
             change: change(finding),
             request: sent(&finding.repro),
             finding: finding.clone(),
@@ -86,11 +88,16 @@ fn rule_of(invariant: &str, finding: &Finding) -> String {
 fn what(finding: &Finding) -> String {
     let about = finding.kind.about();
     let message = finding.message.trim_end_matches('.');
-    let whole = match &finding.subject {
-        Subject::Server => message.to_owned(),
-        _ if about.lead.is_empty() => message.to_owned(),
-        _ => {
-            let place = format!("`{}`", shortened(finding.place(), NAME));
+    let place = match &finding.subject {
+        // What shows in several tools is told of the one that the request is for.
+        Subject::Server if finding.tools.len() > 1 => called(&finding.repro),
+        Subject::Server => None,
+        _ => Some(finding.place().to_owned()),
+    };
+    let whole = match place.filter(|_| !about.lead.is_empty()) {
+        None => message.to_owned(),
+        Some(place) => {
+            let place = format!("`{}`", shortened(&place, NAME));
             format!("{}: {message}", about.lead.replace("{place}", &place))
         }
     };
@@ -105,25 +112,48 @@ fn capital(text: &str) -> String {
     }
 }
 
+/// Why it matters: what there is to say of this finding, then what holds for its kind.
+fn why(finding: &Finding) -> String {
+    let general = finding.kind.about().why;
+    match particular(finding) {
+        Some(particular) => format!("{particular} {general}"),
+        None => general.to_owned(),
+    }
+}
+
+/// What there is to say of this finding alone. What a rule is for stands in its sentence already.
+pub(super) fn particular(finding: &Finding) -> Option<String> {
+    let details = finding.details.trim();
+    let of_rule = matches!(finding.kind, Kind::PropertyFailure { .. } | Kind::SequenceFailure { .. });
+    let is_told = details.is_empty() || of_rule;
+    (!is_told).then(|| shortened(details, DETAILS))
+}
+
 /// What to change, with the place to begin at where it is known.
 fn change(finding: &Finding) -> String {
-    let of_rule = finding.kind.rule().filter(|_| finding.kind.name() == "property_failure");
-    let general = of_rule.and_then(change_for).unwrap_or(finding.kind.about().change);
+    let general = change_in_general(finding);
     match start(finding) {
         Some(start) => format!("{general} {start}"),
         None => general.to_owned(),
     }
 }
 
+/// What to change, as it holds for all findings of the kind or the rule.
+pub(super) fn change_in_general(finding: &Finding) -> &'static str {
+    let of_rule = finding.kind.rule().filter(|_| finding.kind.name() == "property_failure");
+    of_rule.and_then(change_for).unwrap_or(finding.kind.about().change)
+}
+
 /// Where to begin: the frame of the stack, or the only argument of the smallest request.
-fn start(finding: &Finding) -> Option<String> {
+pub(super) fn start(finding: &Finding) -> Option<String> {
     let texts = finding.evidence.iter().map(|evidence| evidence.text.as_str());
     if let Some((frame, line)) = texts.filter_map(|text| Some((top_frame(text)?, text))).next() {
         let (function, file) = (shortened(&frame.function, NAME), shortened(&frame.file, NAME));
         let at =
             line_of(line, &frame.file, &frame.function).map(|line| format!(":{line}")).unwrap_or_default();
-        // A panic without a trace has its message where the function would stand.
-        return Some(match function.is_empty() || function.contains(' ') {
+        // A panic without a trace has its message where the function would stand, and some functions have no name.
+        let is_nameless = function.is_empty() || function.contains([' ', '<']);
+        return Some(match is_nameless {
             true => format!("Start at `{file}{at}`."),
             false => format!("Start at `{function}` in `{file}{at}`."),
         });
@@ -141,8 +171,18 @@ fn line_of(trace: &str, file: &str, function: &str) -> Option<u32> {
         let (_, behind) = line.split_once(file)?;
         NUMBER.captures(behind)?[1].parse::<u32>().ok()
     };
-    let named = trace.lines().filter(|line| !function.is_empty() && line.contains(function));
+    // A function without a name is known by nothing else: the first line that names the file is the innermost.
+    let has_name = !function.is_empty() && function != "<anonymous>";
+    let named = trace.lines().filter(|line| has_name && line.contains(function));
     named.filter_map(number).next_back().or_else(|| trace.lines().find_map(number))
+}
+
+/// The tool that the last request calls.
+fn called(repro: &Repro) -> Option<String> {
+    let Repro::Replayable { case, .. } = repro else { return None };
+    let steps = case.get("steps")?.as_array()?;
+    let name = |step: &Value| Some(step.get("call")?.get("params")?.get("name")?.as_str()?.to_owned());
+    steps.iter().rev().find_map(name)
 }
 
 fn only_argument(repro: &Repro) -> Option<String> {
@@ -176,6 +216,34 @@ mod tests {
         assert_eq!(told.what, "A call to `divide` crashes the server: the server exited with code 1.");
         assert!(told.change.ends_with("Start at `divide` in `sums.py:41`."), "{}", told.change);
         assert_eq!(told.heading(), "crash in divide");
+    }
+
+    #[test]
+    fn a_function_without_a_name_is_found_by_its_line() {
+        let trace = "/srv/app.js:14\n  new RegExp(p)\n  ^\nSyntaxError: nothing to repeat\n    at new RegExp (<anonymous>)\n    \
+                     at /srv/app.js:14:70\n    at Interface.<anonymous> (/srv/app.js:21:9)\n";
+        let told = Told::new(&finding(Kind::Crash, json!({ "p": "*" }), trace));
+        assert!(told.change.ends_with("Start at `app.js:14`."), "{}", told.change);
+        let named =
+            "Error: late\n    at Timer.fire (/srv/app.js:16:59)\n    at list (node:internal/timers:581:17)\n";
+        let told = Told::new(&finding(Kind::Crash, json!({}), named));
+        assert!(told.change.ends_with("Start at `Timer.fire` in `app.js:16`."), "{}", told.change);
+    }
+
+    #[test]
+    fn what_shows_in_several_tools_is_told_of_the_one_that_is_called() {
+        let mut finding = finding(Kind::Crash, json!({ "b": 0 }), "");
+        finding.subject = Subject::Server;
+        finding.tools = vec!["add".to_owned(), "divide".to_owned()];
+        let told = Told::new(&finding);
+        assert_eq!(told.what, "A call to `divide` crashes the server: the server exited with code 1.");
+    }
+
+    #[test]
+    fn what_there_is_to_say_of_one_finding_stands_before_what_holds_for_all() {
+        let mut one = finding(Kind::Injection, json!({}), "");
+        one.details = "To fetch is its job.".to_owned();
+        assert!(Told::new(&one).why.starts_with("To fetch is its job. Whoever writes the argument"));
     }
 
     #[test]

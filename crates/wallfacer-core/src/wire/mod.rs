@@ -31,7 +31,7 @@ pub use frame::{Correlation, Direction, Frame, FrameLog, Stream};
 pub use http::{HeaderParams, HttpError, SetupError};
 pub use id::Id;
 pub use message::{Body, Content, ErrorObject, Incoming};
-pub use sample::{last_lines, sample};
+pub use sample::{indented, last_lines, sample};
 pub use server::{Remark, Server};
 pub use strays::{Stray, Strays};
 pub use wallfacer_text::shortened;

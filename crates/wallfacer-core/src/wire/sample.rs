@@ -8,6 +8,9 @@ const SAMPLE_CHARS: usize = 160;
 const STDERR_LINES: usize = 12;
 const STDERR_LINE_CHARS: usize = 300;
 
+/// Blanks that are kept before a line.
+const MOST_BLANKS: usize = 4;
+
 /// The beginning of some bytes, on one line.
 pub fn sample(bytes: &[u8]) -> String {
     let head = &bytes[..bytes.len().min(4 * SAMPLE_CHARS)];
@@ -21,8 +24,9 @@ const ANNOUNCED_LINES: usize = 3;
 pub fn last_lines(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let shown =
-        |lines: &[&str]| lines.iter().map(|line| shortened(line, STDERR_LINE_CHARS)).collect::<Vec<_>>();
+    let shown = |lines: &[&str]| -> Vec<String> {
+        lines.iter().map(|line| indented(line, STDERR_LINE_CHARS)).collect()
+    };
     let last = lines.len().saturating_sub(STDERR_LINES);
     match lines.iter().rposition(|line| announces(line)).filter(|place| *place < last) {
         Some(place) => {
@@ -33,6 +37,12 @@ pub fn last_lines(bytes: &[u8]) -> String {
         }
         None => shown(&lines[last..]).join("\n"),
     }
+}
+
+/// A line of at most so many characters, with the blanks before it: they say what belongs to what in a stack trace.
+pub fn indented(line: &str, most: usize) -> String {
+    let blanks = line.chars().take_while(|letter| letter.is_whitespace()).count().min(MOST_BLANKS);
+    format!("{:blanks$}{}", "", shortened(line, most.saturating_sub(blanks)))
 }
 
 /// Whether a line says what went wrong, as languages do that print the stack below it.

@@ -5,11 +5,16 @@ use wallfacer_schema::Schema;
 
 use crate::findings::{Cause, Kind};
 use crate::judge::charge::Charge;
+use crate::judge::checks::reply;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
 use crate::plan::{Case, Intent};
 use crate::run::Recording;
+use crate::wire::shortened;
+
+/// What is shown of the answer.
+const SHOWN: usize = 300;
 
 pub struct RefusesInvalid;
 
@@ -18,7 +23,7 @@ impl Check for RefusesInvalid {
         "refuses-invalid"
     }
 
-    fn judge(&self, case: &Case, _: &Recording, seen: &Observation, context: &Context) -> Verdict {
+    fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
         let (Intent::Invalid { at, rule, what }, Some(tool)) = (&case.intent, case.tool_name()) else {
             return Verdict::Holds;
         };
@@ -31,7 +36,8 @@ impl Check for RefusesInvalid {
         let cause = Cause::schema(at, rule);
         let mut charge = Charge::new(self.name(), Kind::AcceptedInvalid, cause, message);
         charge.way = format!("{place}: {what}");
-        Verdict::Broken(Box::new(charge))
+        let answer = reply::result(recording).map(|result| shortened(&result.to_string(), SHOWN));
+        Verdict::Broken(Box::new(charge.with("answer", answer.unwrap_or_default())))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::observe::{Answer, Observation};
 use crate::plan::{Case, said};
 use crate::run::Recording;
 use crate::target::Severity;
-use crate::wire::shortened;
+use crate::wire::{last_lines, shortened};
 
 const INTERNAL_ERROR: i64 = -32603;
 const SHOWN: usize = 200;
@@ -56,9 +56,20 @@ impl Check for NoInternalError {
 
 fn charge(case: &Case, code: Option<i64>, trace: bool, words: &str) -> Charge {
     let cause = Cause::error(code.unwrap_or_default(), words, &Given::of(case));
-    let what = if trace { "a stack trace" } else { "an internal error" };
-    let message = format!("the answer is {what}: {}", shortened(words, SHOWN));
-    Charge::new(NAME, Kind::InternalError, cause, message)
+    let (what, gist) = if trace { ("a stack trace", gist(words)) } else { ("an internal error", words) };
+    let message = format!("the answer is {what}: {}", shortened(gist, SHOWN));
+    Charge::new(NAME, Kind::InternalError, cause, message).with("answer", last_lines(words.as_bytes()))
+}
+
+/// The line of a trace that says what went wrong: in Python the last one, elsewhere the first.
+fn gist(words: &str) -> &str {
+    let is_head = |line: &&str| !line.trim().is_empty() && !line.starts_with(char::is_whitespace);
+    let mut heads = words.lines().filter(is_head);
+    let found = match words.contains("Traceback (most recent call last)") {
+        true => heads.next_back(),
+        false => heads.next(),
+    };
+    found.unwrap_or(words)
 }
 
 /// The input was refused, as it should be, but in a way that says that the server is broken. Whoever does so in one tool
@@ -74,4 +85,21 @@ fn wrong_code(words: &str) -> Charge {
          is told with -32602, or as the result of the tool with `isError`."
             .to_owned();
     charge
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_says_what_went_wrong_is_told() {
+        let python =
+            "Traceback (most recent call last):\n  File \"/a/b.py\", line 3, in f\n    g()\nKeyError: 'x'\n";
+        assert_eq!(gist(python), "KeyError: 'x'");
+        assert_eq!(
+            gist("TypeError: x is not a function\n    at f (/a/b.js:3:7)"),
+            "TypeError: x is not a function"
+        );
+        assert_eq!(gist("  at f"), "  at f");
+    }
 }

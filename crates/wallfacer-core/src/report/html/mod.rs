@@ -14,7 +14,8 @@ use wallfacer_text::shown;
 
 use super::document::Document;
 use super::gaps::gaps;
-use super::told::Told;
+use super::notes::noted;
+use super::told::{Told, particular};
 use super::verdict;
 use crate::findings::{About, top_frame};
 use crate::wire::shortened;
@@ -106,9 +107,7 @@ fn view(document: &Document, earlier: Option<&Comparison>) -> Value {
             "latency": document.latencies.get(name),
         })
     });
-    let notes = document.notes.iter().take(MOST_LINES).map(|note| {
-        json!({ "tool": note.tool.as_deref().map(|tool| shortened(tool, NAME)), "text": shortened(&note.text, TEXT) })
-    });
+    let notes: Vec<String> = noted(&document.notes).into_iter().take(MOST_LINES).collect();
     let gaps = gaps(&document.not_tested);
     let gaps = gaps.iter().take(MOST_LINES).map(|gap| json!({ "why": gap.why, "what": gap.what }));
     let started = document.target.as_ref().map(|target| shortened(&target.to_string(), TEXT));
@@ -137,7 +136,7 @@ fn view(document: &Document, earlier: Option<&Comparison>) -> Value {
         "findings": findings,
         "stale": document.stale,
         "tools": tools.collect::<Vec<_>>(),
-        "notes": notes.collect::<Vec<_>>(),
+        "notes": notes,
         "gaps": gaps.collect::<Vec<_>>(),
         "timeline": document.timeline,
         "earlier": earlier.map(|earlier| earlier.shown(document)),
@@ -158,7 +157,10 @@ fn entry(told: &Told, state: &str, reason: Option<&str>, room: usize) -> Value {
     });
     let evidence: Vec<Value> = evidence.collect();
     let frame = finding.evidence.iter().find_map(|evidence| top_frame(&evidence.text));
-    let frame = frame.map(|frame| shortened(&format!("{} in {}", frame.function, frame.file), NAME));
+    let frame = frame.map(|frame| match frame.function.is_empty() {
+        true => shortened(&frame.file, NAME),
+        false => shortened(&format!("{} in {}", frame.function, frame.file), NAME),
+    });
     json!({
         "id": finding.id,
         "state": state,
@@ -170,6 +172,7 @@ fn entry(told: &Told, state: &str, reason: Option<&str>, room: usize) -> Value {
         "tool": finding.tool.as_deref().map(|tool| shortened(tool, NAME)),
         "tools": finding.tools.iter().map(|tool| shortened(tool, NAME)).collect::<Vec<_>>(),
         "what": shortened(&told.what, TEXT),
+        "particular": particular(finding),
         "change": shortened(&told.change, TEXT),
         "request": told.request,
         "evidence": evidence,

@@ -68,7 +68,7 @@
     const kind = run.kinds[finding.kind] ?? {};
     const parts = [
       make('p', {}, make('strong', {}, 'What happened. '), prose(finding.what)),
-      make('p', {}, make('strong', {}, 'Why it matters. '), prose(kind.why)),
+      make('p', {}, make('strong', {}, 'Why it matters. '), prose([finding.particular, kind.why].filter(Boolean).join(' '))),
       make('p', {}, make('strong', {}, 'What to change. '), prose(finding.change)),
     ];
     if (finding.reason) parts.push(make('p', {}, make('strong', {}, 'Accepted because: '), finding.reason));
@@ -210,11 +210,14 @@
     const points = run.timeline.map((moment) => `${x(moment.ms).toFixed(1)},${y(moment.calls).toFixed(1)}`).join(' ');
     const dots = run.timeline.filter((moment) => moment.event === 'finding').map((moment) =>
       drawn('circle', { class: 'dot', cx: x(moment.ms), cy: y(moment.calls), r: 5 }, drawn('title', {}, moment.text)));
-    const picture = drawn('svg', { viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': 'Calls over time, with a dot for each finding', preserveAspectRatio: 'none' },
-      drawn('polyline', { class: 'curve', points }), ...dots,
+    const starts = run.timeline.filter((moment) => moment.event === 'start').map((moment) =>
+      drawn('line', { class: 'start', x1: x(moment.ms), x2: x(moment.ms), y1: high - 20, y2: high - 14 }, drawn('title', {}, moment.text)));
+    const picture = drawn('svg', { viewBox: `0 0 ${wide} ${high}`, role: 'img', 'aria-label': 'Calls over time, with a dot for each finding and a mark below for servers that were started', preserveAspectRatio: 'none' },
+      drawn('polyline', { class: 'curve', points }), ...starts, ...dots,
       drawn('text', { x: 10, y: high - 5 }, '0 s'), drawn('text', { x: wide - 60, y: high - 5 }, `${(end / 1000).toFixed(1)} s`));
     const rows = run.timeline.map((moment) => [`${(moment.ms / 1000).toFixed(1)} s`, moment.event, moment.text, moment.calls]);
-    return make('section', { id: 'timeline' }, make('h2', {}, 'Timeline'), picture,
+    return make('section', { id: 'timeline' }, make('h2', {}, 'Timeline'),
+      make('p', { class: 'faint' }, `Calls over time. A dot is a finding${starts.length ? ', a mark below is a start of the server' : ''}.`), picture,
       make('details', {}, make('summary', {}, 'The same as a table'), table('What happened when', ['When', 'What', '', 'Calls so far'], rows)));
   }
 
@@ -244,7 +247,7 @@
       ? make('ul', {}, run.gaps.map((gap) => make('li', {}, make('strong', {}, prose(gap.why)), `: ${gap.what.join(', ')}`)))
       : make('p', {}, 'Everything that was planned was tested.'));
     const notes = run.notes.length ? make('section', { id: 'notes' }, make('h2', {}, 'Notes'),
-      make('ul', {}, run.notes.map((note) => make('li', {}, note.tool ? make('strong', {}, `${note.tool}: `) : '', note.text)))) : null;
+      make('ul', {}, run.notes.map((note) => make('li', {}, prose(note))))) : null;
     const facts = run.facts.filter(([, value]) => value).map(([name, value]) => [make('dt', {}, name), make('dd', {}, value)]).flat();
     const remarks = run.remarks.map((remark) => make('li', {}, remark));
     return [gaps, notes, make('section', { id: 'run' }, make('h2', {}, 'The run'), make('dl', {}, facts), remarks.length ? make('ul', {}, remarks) : null)];
