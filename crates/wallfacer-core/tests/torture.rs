@@ -5,25 +5,27 @@ mod common;
 
 use std::time::Duration;
 
-use wallfacer_core::event::{Event, Listener};
+use common::torture::{Row, Small, assert_found, assert_silent, run as run_on, run_with, told};
 use wallfacer_core::findings::Finding;
-use wallfacer_core::session::{FuzzOptions, Load, TortureMode, torture};
+use wallfacer_core::session::{FuzzOptions, Load, TortureMode};
 use wallfacer_core::summary::Fuzzed;
-use wallfacer_core::target::{Command, Reach, Target};
-use wallfacer_core::wire::Connector;
+use wallfacer_core::target::Reach;
 
 /// A server that answers has this long, however busy the machine is; each silence is waited for several times.
 const PATIENCE: Duration = Duration::from_secs(5);
 const SHORT_PATIENCE: Duration = Duration::from_millis(1_500);
+/// The time of a whole run, and what it may take beyond that to end its servers, also on a busy machine.
+const BUDGET: Duration = Duration::from_secs(4);
+const BEYOND: Duration = Duration::from_secs(6);
 
-/// The server, the kind of what is found, and a part of its message.
-const FLAWS: [(&str, &str, &str); 9] = [
+const FLAWS: [Row; 10] = [
     ("loses-writes", "race", "is lost"),
     ("spoils-store", "race", "cannot be read any more"),
     ("swaps-answers", "race", "given the answer to another call"),
     ("drops-answers", "race", "never answered"),
     ("locks-up", "race", "never answered"),
     ("loses-counts", "race", "the counter has counted"),
+    ("loses-increments", "race", "the counter has counted"),
     ("dies-in-company", "crash", "exited with code 3"),
     ("fails-in-company", "race", "fails with"),
     ("shows-notes", "state_leak", "shown to another"),
@@ -39,56 +41,32 @@ const HABITS: [&str; 7] = [
 ];
 
 /// The same over HTTP, with several clients.
-const FLAWS_OF_CLIENTS: [(&str, &str, &str); 3] = [
+const FLAWS_OF_CLIENTS: [Row; 4] = [
     ("leaks-sessions", "state_leak", "shown to another client"),
+    ("leaks-values", "state_leak", "shown to another client"),
     ("turns-second-away", "race", "turned away"),
     ("collides-ids", "race", "answer to another client's call"),
 ];
 
-struct Deaf;
+const LOAD: Load = Load { mode: TortureMode::All, concurrency: 16, clients: 4, thorough: true, shared: None };
 
-impl Listener for Deaf {
-    fn hear(&mut self, _: &Event<'_>) {}
-}
-
-fn run(name: &str, fixed: bool, patience: Duration) -> Fuzzed {
-    run_on(Reach::Command(Command::new("python3", arguments(name, fixed))), patience)
-}
-
-fn run_over_http(name: &str, fixed: bool) -> Fuzzed {
-    let (port, url) = common::address("mcp");
-    let arguments = [arguments(name, fixed), vec!["--http".to_owned(), port.to_string()]].concat();
-    run_on(common::listening(Command::new("python3", arguments), url), PATIENCE)
-}
-
-fn arguments(name: &str, fixed: bool) -> Vec<String> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/torture/server.py");
-    let words = [script, name].into_iter().chain(fixed.then_some("--fixed"));
-    words.map(str::to_owned).collect()
-}
-
-fn run_on(reach: Reach, patience: Duration) -> Fuzzed {
-    let mut target = Target::new(reach);
+fn run(name: &'static str, fixed: bool, patience: Duration) -> Fuzzed {
+    let server = Small { fixed, ..Small::flawed("server.py", name) };
+    let mut target = server.target();
     target.timeouts.call = patience;
-    target.timeouts.startup = Duration::from_secs(60);
-    let load = Load { mode: TortureMode::All, concurrency: 16, clients: 4, thorough: true, shared: None };
-    let connector = Connector::new(target, common::environment());
-    torture(connector, &FuzzOptions::default(), load, &mut Deaf).unwrap()
+    run_on(target, LOAD)
 }
 
-fn told(findings: &[Finding]) -> Vec<String> {
-    findings.iter().map(|finding| format!("{}: {}", finding.kind.name(), finding.message)).collect()
+fn run_over_http(name: &'static str, fixed: bool) -> Fuzzed {
+    let server = Small { fixed, ..Small::flawed("server.py", name) };
+    run_on(server.over_http().target(), LOAD)
 }
 
 #[test]
 fn every_flaw_is_found_and_told_by_its_own_name() {
-    for (name, kind, message) in FLAWS {
-        let silent = matches!(name, "drops-answers" | "locks-up");
-        let run = run(name, false, if silent { SHORT_PATIENCE } else { PATIENCE });
-        let found = run.findings.iter().any(|finding| {
-            finding.kind.name() == kind && finding.message.contains(message) && finding.reproduced.always()
-        });
-        assert!(found, "{name}: {:?}, flaky {:?}", told(&run.findings), told(&run.flaky));
+    for row in FLAWS {
+        let silent = matches!(row.0, "drops-answers" | "locks-up");
+        assert_found(&run(row.0, false, if silent { SHORT_PATIENCE } else { PATIENCE }), row);
     }
 }
 
@@ -106,16 +84,14 @@ fn a_lost_write_is_shown_by_three_calls() {
 #[test]
 fn correct_twins_are_silent() {
     for (name, _, _) in FLAWS {
-        let run = run(name, true, PATIENCE);
-        assert!(run.findings.is_empty() && run.flaky.is_empty(), "{name}: {:?}", told(&run.findings));
+        assert_silent(&run(name, true, PATIENCE), name);
     }
 }
 
 #[test]
 fn what_only_looks_like_a_flaw_is_none() {
     for name in HABITS {
-        let run = run(name, false, PATIENCE);
-        assert!(run.findings.is_empty() && run.flaky.is_empty(), "{name}: {:?}", told(&run.findings));
+        assert_silent(&run(name, false, PATIENCE), name);
     }
 }
 
@@ -125,8 +101,7 @@ fn what_clients_do_to_each_other_is_found_and_correct_twins_are_silent() {
         let run = run_over_http(name, false);
         let told_so = |finding: &Finding| finding.kind.name() == kind && finding.message.contains(message);
         assert!(run.findings.iter().any(told_so), "{name}: {:?} {:?}", told(&run.findings), run.notes);
-        let twin = run_over_http(name, true);
-        assert!(twin.findings.is_empty() && twin.flaky.is_empty(), "{name}: {:?}", told(&twin.findings));
+        assert_silent(&run_over_http(name, true), name);
     }
 }
 
@@ -135,4 +110,37 @@ fn a_store_for_all_sessions_is_a_note() {
     let run = run_over_http("one-jotter", false);
     assert!(run.findings.is_empty(), "{:?}", told(&run.findings));
     assert!(run.notes.iter().any(|note| note.text.contains("shows in another session")), "{:?}", run.notes);
+}
+
+#[test]
+fn tools_that_take_arguments_are_given_valid_ones() {
+    let run = run("answers-one-by-one", false, PATIENCE);
+    let calls = &run.tools["look_up"];
+    assert_eq!((calls.calls.rejected, calls.calls.tool_errors), (0, 0), "{calls:?}");
+    assert!(calls.valid_completed > LOAD.concurrency as u64, "{calls:?}");
+}
+
+#[test]
+fn a_run_ends_with_its_budget_whatever_hangs() {
+    let options = FuzzOptions { budget: Some(BUDGET), ..FuzzOptions::default() };
+    let mut target = Small::flawed("server.py", "locks-up").target();
+    target.timeouts.call = Duration::from_secs(60);
+    let run = run_with(target, LOAD, &options);
+    assert!(run.out_of_time && run.took < BUDGET + BEYOND, "{:?}", run.took);
+}
+
+#[test]
+fn what_cannot_be_undone_is_not_called_where_effects_are_real() {
+    let directory = tempfile::tempdir().unwrap();
+    let marker = directory.path().join("marker");
+    let mut target = Small::flawed("server.py", "erases").target();
+    let Reach::Command(command) = &mut target.reach else { unreachable!("it speaks over pipes") };
+    command.environment.set.insert("MARKER".to_owned(), marker.to_str().unwrap().to_owned());
+    let run = run_on(target, LOAD);
+    assert!(run.tools["look_up"].valid_completed > 0, "{:?}", run.tools);
+    assert!(!marker.exists(), "{:?}", std::fs::read_to_string(&marker));
+    for tool in ["delete_everything", "tidy"] {
+        assert!(run.not_tested.iter().any(|left| left.what == tool), "{tool}: {:?}", run.not_tested);
+        assert!(!run.tools.contains_key(tool), "{:?}", run.tools);
+    }
 }

@@ -16,7 +16,7 @@ mod watched;
 pub use blame::{Blame, blame, blame_of, excuse, lacks_program, may_be_of_world};
 pub use charge::Charge;
 pub use checks::clients::{
-    DEADLOCK, IN_COMPANY, MISSING, Reply as ClientReply, TURNED_AWAY, is_counter, replies,
+    DEADLOCK, IN_COMPANY, MISSING, Reply as ClientReply, TURNED_AWAY, is_counter, replies, risen,
 };
 pub use checks::reply::is_complete;
 pub use checks::{

@@ -279,7 +279,7 @@ impl Step {
     /// Whether the server is of no use to others afterwards.
     pub fn spoils(&self) -> bool {
         match self {
-            Step::Disturb(disturbance) => !matches!(**disturbance, Disturbance::Services(_)),
+            Step::Disturb(disturbance) => disturbance.spoils(),
             _ => false,
         }
     }

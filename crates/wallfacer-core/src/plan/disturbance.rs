@@ -1,5 +1,5 @@
 //! What happens to a server in the middle of its work: it is killed and started again, a second one is started beside it, a
-//! call is taken back, nobody reads its answers, the services and the disk that it needs fail.
+//! call is taken back, nobody reads its answers, clients are slow or go away, the services and the disk that it needs fail.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -38,6 +38,17 @@ pub enum Disturbance {
     Stale { request: Request },
     /// Send a request as a page of another origin would make a browser send it.
     Foreign { request: Request },
+    /// Send a request under a session that its own client has ended.
+    Ended { request: Request },
+    /// Open so many further sessions, and look at their ids.
+    Sessions { count: u32 },
+    /// Send the half of a request over HTTP, and the rest after so many milliseconds. Meanwhile another client asks for
+    /// something.
+    SlowBody { ms: u64, request: Request },
+    /// Send a request over HTTP, lose the connection as soon as it can be resumed, and resume it.
+    Drop { request: Request },
+    /// Send a request that may tell how far it is, and see what it tells, also after its answer.
+    Progress { request: Request },
     /// From here on the disk is so.
     Disk(Disk),
 }
@@ -101,6 +112,11 @@ impl Trouble {
 }
 
 impl Disturbance {
+    /// Whether the server is of no use to others afterwards.
+    pub fn spoils(&self) -> bool {
+        !matches!(self, Disturbance::Services(_) | Disturbance::Progress { .. })
+    }
+
     /// The request that it sends, if it sends one.
     pub fn request(&self) -> Option<&Request> {
         match self {
@@ -109,10 +125,15 @@ impl Disturbance {
             | Disturbance::Unread { request, .. }
             | Disturbance::HangUp { request, .. }
             | Disturbance::Stale { request }
-            | Disturbance::Foreign { request } => Some(request),
+            | Disturbance::Foreign { request }
+            | Disturbance::Ended { request }
+            | Disturbance::SlowBody { request, .. }
+            | Disturbance::Drop { request }
+            | Disturbance::Progress { request } => Some(request),
             Disturbance::Restart { .. }
             | Disturbance::Beside
             | Disturbance::KillLauncher
+            | Disturbance::Sessions { .. }
             | Disturbance::Services(_)
             | Disturbance::Disk(_) => None,
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// What a disturbance led to, beside an answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Aftermath {
     /// Why there is no server afterwards, in the words of whoever tried to start it, and its own.
     pub refused: Option<String>,
@@ -19,4 +19,21 @@ pub struct Aftermath {
     pub still_running: usize,
     /// Requests of several that were never answered.
     pub unanswered: usize,
+    /// The ids of sessions that were opened one after another.
+    pub sessions: Vec<String>,
+    /// How long another client waited for its answer, as far as the server was given its time; and whether it came.
+    pub meanwhile: Option<(Duration, bool)>,
+    /// What a call told of how far it was, in the order in which it came.
+    pub progress: Vec<Progress>,
+}
+
+/// A notification of progress.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// Whether it names the token of the call.
+    pub ours: bool,
+    /// None where it is no number.
+    pub value: Option<f64>,
+    /// Whether it came after the answer.
+    pub late: bool,
 }

@@ -4,20 +4,21 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep_until};
 use wallfacer_process::jail::DiskTrouble;
 use wallfacer_process::sink::Fault as Broken;
 use wallfacer_process::{Process, Sample};
 
-use super::aftermath::Aftermath;
-use super::call::Call;
+use super::aftermath::{Aftermath, Progress};
+use super::call::{Call, answer, execute};
 use super::held_up::HeldUp;
 use super::life::Life;
 use super::patience::Patience;
 use super::recording::{Mark, Taken};
 use super::together::execute_unread;
 use crate::plan::{Disk, Disturbance, Request, Trouble};
-use crate::wire::{Fault, Happening, Strays};
+use crate::wire::{Conduct, Connection, Correlation, Direction, Fault, Happening, Outcome, Strays, Stream};
 use crate::world::files_holding;
 
 /// SIGKILL, by its number on every system.
@@ -31,6 +32,10 @@ const ON_ITS_WAY: Duration = Duration::from_millis(500);
 /// A stored case cannot keep us longer than this with one of these steps.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 const MAX_TIMES: u32 = 2_000;
+/// How long it is seen whether a call that was answered goes on telling its progress.
+const AFTER_ANSWER: Duration = Duration::from_millis(1_000);
+/// Notifications that are looked at of one call.
+const MAX_PROGRESS: usize = 256;
 /// How long a call that was taken back is watched.
 const WATCHED: Duration = Duration::from_millis(2_500);
 
@@ -53,6 +58,22 @@ impl Life {
             Disturbance::HangUp { after_ms, request } => {
                 self.hang_up(request, Duration::from_millis(*after_ms)).await
             }
+            Disturbance::Drop { request } => {
+                if !self.connection.behave(Conduct::Drops) {
+                    return said("dropped connection", Some("there is no connection to drop".to_owned()));
+                }
+                let call = self.call(request, patience.for_request(&request.method, &request.params));
+                let taken = execute(&mut self.connection, &call).await;
+                match taken.outcome {
+                    // It was we who broke it.
+                    Some(Outcome::Broken { .. }) => {
+                        let aftermath = Some(Box::new(Aftermath { unanswered: 1, ..Aftermath::default() }));
+                        Taken { aftermath, ..Taken::unanswered("dropped connection", taken.took) }
+                    }
+                    _ => taken,
+                }
+            }
+            Disturbance::Progress { request } => self.watch_progress(request, patience).await,
             Disturbance::KillLauncher => self.kill_launcher().await,
             Disturbance::Services(trouble) => self.trouble_services(*trouble),
             Disturbance::Disk(disk) => self.trouble_disk(disk),
@@ -60,6 +81,9 @@ impl Life {
             Disturbance::Restart { .. }
             | Disturbance::Beside
             | Disturbance::Stale { .. }
+            | Disturbance::Ended { .. }
+            | Disturbance::Sessions { .. }
+            | Disturbance::SlowBody { .. }
             | Disturbance::Foreign { .. } => Taken::unanswered("nothing", Duration::ZERO),
         }
     }
@@ -141,6 +165,34 @@ impl Life {
         let notices = mark.notices(&self.connection);
         let taken = Taken::unanswered("cancelled call", started.elapsed());
         Taken { closed, strays, notices, aftermath: Some(Box::new(aftermath)), ..taken }
+    }
+
+    /// Makes a call that is given a token to tell its progress by.
+    async fn watch_progress(&mut self, request: &Request, patience: &Patience) -> Taken {
+        let mark = Mark::now(&self.connection);
+        let before = self.connection.frames().total();
+        let started = Instant::now();
+        let token = self.connection.next_id();
+        let mut params = self.filled(&request.params).into_owned();
+        let meta = params.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
+        if let Some(meta) = meta.as_object_mut() {
+            meta.insert("progressToken".to_owned(), Value::from(token));
+        }
+        let limit = patience.for_request(&request.method, &request.params);
+        let ticket = self.connection.request(&request.method, Some(&params));
+        let (happening, kept_waiting) = answer(&mut self.connection, ticket, limit).await;
+        let took = started.elapsed();
+        let answered = self.connection.frames().total();
+        match happening {
+            Happening::Deadline => self.connection.cancel(ticket),
+            Happening::Closed(_) => {}
+            // What still comes is told by nobody's request.
+            Happening::Answered(_) => drop(self.connection.next(Instant::now() + AFTER_ANSWER).await),
+        }
+        let progress = progress(&self.connection, token, before, answered);
+        let taken = Taken { kept_waiting, ..Taken::awaited(&request.method, happening, took) };
+        let aftermath = Some(Box::new(Aftermath { progress, ..Aftermath::default() }));
+        Taken { aftermath, ..taken.with_company(&mut self.connection, mark) }
     }
 
     async fn hang_up(&mut self, request: &Request, after: Duration) -> Taken {
@@ -233,6 +285,30 @@ impl Life {
     fn sample(&self) -> Option<Sample> {
         self.connection.process().and_then(Process::sample)
     }
+}
+
+/// The notifications of progress since so many frames, in order; those behind the answer are late. Over HTTP they may have come
+/// by another stream, so there only time tells.
+fn progress(connection: &Connection, token: i64, before: u64, answered: u64) -> Vec<Progress> {
+    let frames = connection.frames();
+    let kept = frames.iter().count() as u64;
+    let first = frames.total() - kept;
+    let replied = frames.iter().nth(answered.saturating_sub(first + 1) as usize).map(|frame| frame.at);
+    let since = frames.iter().enumerate().filter(|(place, _)| first + *place as u64 >= before);
+    let told = since.filter_map(|(place, frame)| {
+        let notified =
+            frame.direction == Direction::Received && frame.correlation == Correlation::Notification;
+        let message: Value = serde_json::from_slice(frame.head.as_slice()).ok().filter(|_| notified)?;
+        let params = message.get("params").filter(|_| message["method"] == "notifications/progress")?;
+        let behind = first + place as u64 >= answered;
+        let long_after = replied.is_some_and(|replied| frame.at >= replied + ON_ITS_WAY);
+        Some(Progress {
+            ours: params.get("progressToken") == Some(&Value::from(token)),
+            value: params.get("progress").and_then(Value::as_f64),
+            late: behind && (frame.stream == Stream::Stdio || long_after),
+        })
+    });
+    told.take(MAX_PROGRESS).collect()
 }
 
 fn said(method: &str, impossible: Option<String>) -> Taken {

@@ -28,7 +28,7 @@ pub use dialect::Dialect;
 pub use error::ConnectError;
 pub use fault::{Fault, Faults};
 pub use frame::{Correlation, Direction, Frame, FrameLog, Stream};
-pub use http::{HeaderParams, HttpError, SetupError};
+pub use http::{Conduct, HeaderParams, HttpError, SetupError};
 pub use id::Id;
 pub use message::{Body, Content, ErrorObject, Incoming};
 pub use sample::{indented, last_lines, sample};

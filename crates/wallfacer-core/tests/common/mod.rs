@@ -1,6 +1,8 @@
 //! What the tests of a whole conversation share: targets, an environment, a runtime.
 #![allow(dead_code, reason = "each test uses its own part")]
 
+pub mod torture;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 

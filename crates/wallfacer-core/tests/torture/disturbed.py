@@ -1,12 +1,8 @@
-"""A small server that goes wrong when something happens to it in the middle of its work.
-
-    python3 disturbed.py NAME [--fixed] [--http PORT]
-
-NAME is one of the flaws below. `--fixed` plays the same server without the flaw.
-"""
+"""A small server that goes wrong when something happens to it in the middle of its work. See `frame.py`."""
 
 import atexit
 import fcntl
+import itertools
 import json
 import os
 import random
@@ -19,31 +15,15 @@ import threading
 import time
 import traceback
 import urllib.request
-import uuid
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-NAME = sys.argv[1]
-FIXED = "--fixed" in sys.argv
+from frame import FIXED, NAME, Server, cancelled, failed, flawed, local, said, tool
+
 HOME = os.path.join(os.path.expanduser("~"), ".board")
 STORE = os.path.join(HOME, "notes.json")
 SERVICE = "http://api.example.com/words/"
-OUT = threading.Lock()
 LOCK = threading.Lock()
-cancelled = set()
-local = threading.local()
 kept = []
-
-
-def flawed(*names):
-    return NAME in names and not FIXED
-
-
-def said(text):
-    return {"content": [{"type": "text", "text": text}]}
-
-
-def failed(text):
-    return {**said(text), "isError": True}
+glances = itertools.count()
 
 
 # What is stored.
@@ -76,10 +56,25 @@ def save(notes):
     os.replace(whole, STORE)
 
 
+def append(text):
+    """Goes on writing to the file that was opened first, also where that has no name any more."""
+    if not kept:
+        os.makedirs(HOME, exist_ok=True)
+        kept.append(open(STORE, "r+" if os.path.exists(STORE) else "w+"))
+    stored = json.loads(kept[0].read() or "[]") + [text]
+    kept[0].seek(0)
+    kept[0].write(json.dumps(stored))
+    kept[0].flush()
+    kept[0].seek(0)
+
+
 def note(arguments):
     with LOCK:
         if flawed("saves-at-the-end"):
             kept.append(arguments["text"])
+            return said("noted")
+        if flawed("keeps-its-file-open"):
+            append(arguments["text"])
             return said("noted")
         if flawed("hides-failures"):
             kept.append(arguments["text"])
@@ -147,8 +142,6 @@ def look_up(arguments):
             return said(str(fetch(word, 2)))
         except Exception:
             return failed(traceback.format_exc())
-    if flawed("waits-for-ever"):
-        return said(str(fetch(word, 600)))
     if flawed("dies-of-services"):
         try:
             return said(str(fetch(word, 2)))
@@ -165,7 +158,8 @@ def look_up(arguments):
 
 
 def glance(arguments):
-    if flawed("keeps-threads"):
+    # In every other call, so that a thousand calls do not end at the limit of the sandbox.
+    if flawed("keeps-threads") and next(glances) % 2:
         threading.Thread(target=threading.Event().wait, daemon=True).start()
     if flawed("keeps-scraps"):
         handle, _ = tempfile.mkstemp()
@@ -173,20 +167,34 @@ def glance(arguments):
     return said("seen " + arguments["word"])
 
 
+# What tells how far it is.
+
+
+def march(arguments):
+    steps = [3, 2, 1] if flawed("progress-falls") else [1, 2, 3]
+    for step in steps:
+        tell(local.progress, step)
+        time.sleep(0.02)
+    if flawed("progress-goes-on"):
+        token = local.progress
+        threading.Timer(0.2, lambda: tell(token, 4)).start()
+    return said("marched to " + arguments["word"])
+
+
+def tell(token, step):
+    if token is not None:
+        params = {"progressToken": token, "progress": step}
+        SERVER.send({"method": "notifications/progress", "params": params})
+
+
 WORD = {"word": {"type": "string", "minLength": 1, "maxLength": 40}}
 TEXT = {"text": {"type": "string", "minLength": 1}}
-
-
-def tool(run, about, properties, required):
-    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-    return {"run": run, "description": about, "inputSchema": schema}
-
-
 BOARD = {
     "add_note": tool(note, "Adds a note to the board.", TEXT, ["text"]),
     "list_notes": tool(notes, "Lists the notes.", {}, []),
 }
 PONDER = {"ponder": tool(ponder, "Thinks about a word.", WORD, ["word"])}
+MARCH = {"march": tool(march, "Marches to a place.", WORD, ["word"])}
 WORDS = {"look_up": tool(look_up, "Looks a word up.", WORD, ["word"])}
 GLANCE = {name: tool(glance, "Looks at a word.", WORD, ["word"]) for name in ["peek", "glance", "view", "scan"]}
 KINDS = {
@@ -195,152 +203,53 @@ KINDS = {
     "answers-late": PONDER,
     "asks-for-ever": WORDS,
     "shows-traces": WORDS,
-    "waits-for-ever": WORDS,
     "dies-of-services": WORDS,
     "keeps-threads": {"peek": GLANCE["peek"]},
     "keeps-scraps": {"peek": GLANCE["peek"]},
     "shuffles": GLANCE,
     "drops-unread": GLANCE,
+    "progress-falls": MARCH,
+    "progress-goes-on": MARCH,
 }
-TOOLS = KINDS.get(NAME, BOARD)
 
 
-def send(message):
-    data = (json.dumps({"jsonrpc": "2.0", **message}) + "\n").encode()
-    with OUT:
-        if flawed("drops-unread"):
-            try:
-                os.write(1, data)
-            except BlockingIOError:
-                pass
-            return
-        while data:
-            data = data[os.write(1, data) :]
-
-
-def call(identity, params, key=None):
-    chosen = TOOLS.get(params.get("name"))
-    arguments = params.get("arguments", {})
-    if chosen is None:
-        return {"id": identity, "error": {"code": -32602, "message": "no such tool"}}
-    schema = chosen["inputSchema"]
-    wrong = [k for k, v in arguments.items() if k not in schema["properties"] or not isinstance(v, str) or not v]
-    if wrong or [k for k in schema["required"] if k not in arguments]:
-        return {"id": identity, "error": {"code": -32602, "message": "invalid arguments"}}
-    if any(len(v) > schema["properties"][k].get("maxLength", 1 << 30) for k, v in arguments.items()):
-        return {"id": identity, "error": {"code": -32602, "message": "too long"}}
-    local.key = key or identity
-    try:
-        return {"id": identity, "result": chosen["run"](arguments)}
-    except Exception as error:
-        return {"id": identity, "error": {"code": -32603, "message": "failed: %s" % error}}
-
-
-def answer(message):
-    """What is answered at once; none where a tool is called."""
-    method, identity = message.get("method"), message.get("id")
-    params = message.get("params", {})
-    if method == "initialize":
-        info = {"name": "disturbed-" + NAME, "version": "1"}
-        version = params.get("protocolVersion", "2025-06-18")
-        return {"id": identity, "result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}}
-    if method == "ping":
-        return {"id": identity, "result": {}}
-    if method == "tools/list":
-        shown = [{"name": name, **{k: v for k, v in each.items() if k != "run"}} for name, each in TOOLS.items()]
+class Disturbed(Server):
+    def listed(self):
+        shown = super().listed()
         if flawed("shuffles"):
             random.shuffle(shown)
-        return {"id": identity, "result": {"tools": shown}}
-    if method == "tools/call":
-        return None
-    return {"id": identity, "error": {"code": -32601, "message": "no such method"}}
+        return shown
 
+    def write(self, data):
+        if not flawed("drops-unread"):
+            return super().write(data)
+        try:
+            os.write(1, data)
+        except BlockingIOError:
+            pass
 
-def take(line):
-    try:
-        message = json.loads(line)
-    except ValueError:
+    def take_what_is_no_message(self):
         if flawed("dies-of-a-line"):
             sys.exit(1)
-        send({"id": None, "error": {"code": -32700, "message": "not JSON"}})
-        return
-    if message.get("method") == "notifications/cancelled":
-        cancelled.add(message["params"].get("requestId"))
-    if message.get("id") is None:
-        return
-    at_once = answer(message)
-    if at_once is not None:
-        return send(at_once)
+        super().take_what_is_no_message()
 
-    def work():
-        result = call(message["id"], message.get("params", {}))
-        if not (FIXED and message["id"] in cancelled):
-            send(result)
+    def withholds(self, identity):
+        return FIXED and super().withholds(identity)
 
-    threading.Thread(target=work, daemon=True).start()
-
-
-def lines():
-    if flawed("reads-in-pieces"):
+    def lines(self):
+        if not flawed("reads-in-pieces"):
+            yield from super().lines()
+            return
         while piece := os.read(0, 1 << 20):
             yield from (line for line in piece.split(b"\n") if line)
-        return
-    yield from sys.stdin.buffer
 
-
-def over_pipes():
-    if flawed("drops-unread"):
-        fcntl.fcntl(1, fcntl.F_SETFL, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_NONBLOCK)
-    for line in lines():
-        take(line)
-    save_at_the_end()
-    if flawed("stays", "stays-below"):
-        threading.Event().wait()
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    sessions = set()
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, status, body=b"", session=None):
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        if body:
-            self.send_header("Content-Type", "application/json")
-        if session:
-            self.send_header("Mcp-Session-Id", session)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self):
-        self.reply(405)
-
-    def do_DELETE(self):
-        self.reply(200)
-
-    def do_POST(self):
-        data = self.rfile.read(int(self.headers["Content-Length"]))
-        origin = self.headers.get("Origin", "")
-        if not flawed("takes-any-page") and origin and "127.0.0.1" not in origin:
-            return self.reply(403)
-        message = json.loads(data)
-        session = self.headers.get("Mcp-Session-Id")
-        if message.get("id") is None:
-            return self.reply(202)
-        if message.get("method") == "initialize":
-            session = uuid.uuid4().hex
-            Handler.sessions.add(session)
-        elif session not in Handler.sessions:
-            return self.reply(500 if flawed("fails-on-old-sessions") else 404)
-        result = answer(message) or call(message["id"], message.get("params", {}), (session, message["id"]))
-        try:
-            self.reply(200, json.dumps({"jsonrpc": "2.0", **result}).encode(), session)
-        except OSError:
-            if flawed("dies-when-hung-up-on"):
-                os._exit(1)
+    def over_pipes(self):
+        if flawed("drops-unread"):
+            fcntl.fcntl(1, fcntl.F_SETFL, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_NONBLOCK)
+        super().over_pipes()
+        save_at_the_end()
+        if flawed("stays", "stays-below"):
+            threading.Event().wait()
 
 
 def begin():
@@ -373,8 +282,5 @@ def begin():
 
 
 begin()
-if "--http" in sys.argv:
-    port = int(sys.argv[sys.argv.index("--http") + 1])
-    ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
-else:
-    over_pipes()
+SERVER = Disturbed(KINDS.get(NAME, BOARD))
+SERVER.serve()

@@ -1,28 +1,20 @@
-"""A small server that answers each call on a thread of its own, over stdio or over HTTP with a session for each client.
-
-    python3 server.py NAME [--fixed] [--http PORT]
-
-NAME is one of the flaws below, or of the habits that look like one. `--fixed` plays the same server without the flaw.
-"""
+"""A small server that goes wrong with calls in flight together: each is answered on a thread of its own. See `frame.py`."""
 
 import json
 import os
 import random
-import sys
 import tempfile
 import threading
 import time
-import uuid
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-NAME = sys.argv[1]
-FIXED = "--fixed" in sys.argv
+from frame import FIXED, NAME, OUT, Server, failed, local, said, tool
+
 LOCK = threading.Lock()
-OUT = threading.Lock()
 STORE = os.path.join(tempfile.mkdtemp(), "items.json")
 items = []
 running = 0
-total = 0
+# It has counted before: who thinks that counters begin with none is wrong.
+total = 40
 current = {"word": ""}
 pending = {}
 first, second = threading.Lock(), threading.Lock()
@@ -38,14 +30,6 @@ class Guard:
     def __exit__(self, *_):
         if FIXED:
             LOCK.release()
-
-
-def said(text):
-    return {"content": [{"type": "text", "text": text}]}
-
-
-def failed(text):
-    return {**said(text), "isError": True}
 
 
 def pause():
@@ -201,7 +185,6 @@ def board(arguments):
         return said(json.dumps(items))
 
 
-local = threading.local()
 by_session = {}
 
 
@@ -211,6 +194,33 @@ def session_notes(arguments):
         if "add" in arguments:
             kept.append(arguments["add"])
         return said(json.dumps(kept))
+
+
+def put_value(arguments):
+    with LOCK:
+        by_session.setdefault(local.session if FIXED else "", {})[arguments["key"]] = arguments["value"]
+    return said("kept")
+
+
+def get_value(arguments):
+    with LOCK:
+        kept = by_session.get(local.session if FIXED else "", {})
+        return said(kept.get(arguments["key"], "nothing is kept under " + arguments["key"]))
+
+
+def increment(_):
+    count(_)
+    return said("counted")
+
+
+def show_count(_):
+    return said("%d visits" % total)
+
+
+def erase(_):
+    with open(os.environ["MARKER"], "a") as file:
+        file.write("erased\n")
+    return said("erased")
 
 
 def by_id(arguments):
@@ -223,11 +233,6 @@ def by_id(arguments):
 
 WORD = {"word": {"type": "string", "minLength": 1, "maxLength": 40}}
 TEXT = {"text": {"type": "string", "minLength": 1, "maxLength": 40}}
-
-
-def tool(run, about, properties, required):
-    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-    return {"run": run, "description": about, "inputSchema": schema}
 
 
 def words(run):
@@ -251,6 +256,26 @@ def owned(run, name, about):
     return {"notes": tool(run, about, properties, [name])}
 
 
+def values(about):
+    short = {"type": "string", "minLength": 1, "maxLength": 40}
+    return {
+        "put_value": tool(put_value, "Keeps a value under a key. " + about, {"key": short, "value": short}, ["key", "value"]),
+        "get_value": tool(get_value, "Gives the value that is kept under a key. " + about, {"key": short}, ["key"]),
+    }
+
+
+def counters():
+    return {
+        "increment": tool(increment, "Counts one more visit.", {}, []),
+        "show_count": tool(show_count, "Tells how many visits were counted.", {}, []),
+    }
+
+
+def erasers():
+    tidy = {**tool(erase, "Tidies up.", {}, []), "annotations": {"destructiveHint": True}}
+    return {**words(one_by_one), "delete_everything": tool(erase, "Deletes everything.", {}, []), "tidy": tidy}
+
+
 SERVERS = {
     "loses-writes": lists(add_to_file, list_file),
     "spoils-store": lists(add_in_pieces, list_file),
@@ -258,10 +283,12 @@ SERVERS = {
     "drops-answers": words(look_up_once),
     "locks-up": words(take_both),
     "loses-counts": {"count_visit": tool(count, "Counts a visit.", {}, [])},
+    "loses-increments": counters(),
     "dies-in-company": words(fragile),
     "fails-in-company": words(locked),
     "shows-notes": owned(notes, "session", "Gives the notes of a session. Notes are private to their session."),
     "leaks-sessions": jotter("Gives the notes of the current session, which are private to it."),
+    "leaks-values": values("Values are private to the current session."),
     "turns-second-away": words(one_by_one),
     "collides-ids": words(by_id),
     # What looks like a flaw and is none.
@@ -271,123 +298,27 @@ SERVERS = {
     "shows-the-latest": lists(add, list_latest),
     "keeps-one": lists(keep_one, list_items),
     "keeps-all": lists(add, list_items),
+    "erases": erasers(),
     "one-jotter": jotter("Gives the notes of the team."),
     "shared-board": owned(board, "user", "A board that everybody reads. Gives all messages."),
 }
-TOOLS = SERVERS[NAME]
 
 
-def send(message):
-    with OUT:
-        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        sys.stdout.flush()
-
-
-def refused(schema, arguments):
-    known = schema["properties"]
-    wrong = [key for key in arguments if key not in known or not isinstance(arguments[key], str)]
-    missing = [key for key in schema["required"] if key not in arguments]
-    long = [key for key in arguments if not wrong and len(arguments[key]) > known[key]["maxLength"]]
-    short = [key for key in arguments if not wrong and len(arguments[key]) < known[key].get("minLength", 0)]
-    return wrong or missing or long or short
-
-
-def call(identity, params, session=""):
-    global running
-    chosen = TOOLS.get(params.get("name"))
-    arguments = params.get("arguments", {})
-    if chosen is None or refused(chosen["inputSchema"], arguments):
-        return {"id": identity, "error": {"code": -32602, "message": "invalid arguments"}}
-    local.session, local.key = session, (session, identity)
-    with OUT:
-        running += 1
-    try:
-        result = chosen["run"](arguments)
-    finally:
+class Together(Server):
+    def run(self, chosen, arguments):
+        global running
         with OUT:
-            running -= 1
-    return {"id": identity, "result": result}
-
-
-def answer(message):
-    """What is answered at once; none where a tool is called."""
-    method, identity = message.get("method"), message.get("id")
-    params = message.get("params", {})
-    if method == "initialize":
-        result = {
-            "protocolVersion": params.get("protocolVersion", "2025-06-18"),
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "torture-" + NAME, "version": "1"},
-        }
-        return {"id": identity, "result": result}
-    if method == "ping":
-        return {"id": identity, "result": {}}
-    if method == "tools/list":
-        shown = [{"name": name, **{k: v for k, v in each.items() if k != "run"}} for name, each in TOOLS.items()]
-        return {"id": identity, "result": {"tools": shown}}
-    if method == "tools/call":
-        return None
-    return {"id": identity, "error": {"code": -32601, "message": "no such method"}}
-
-
-def over_pipes():
-    for line in sys.stdin:
+            running += 1
         try:
-            message = json.loads(line)
-        except ValueError:
-            send({"id": None, "error": {"code": -32700, "message": "not JSON"}})
-            continue
-        if message.get("id") is None:
-            continue
-        at_once = answer(message)
-        if at_once is not None:
-            send(at_once)
-            continue
-        work = lambda message=message: send(call(message["id"], message.get("params", {})))
-        threading.Thread(target=work, daemon=True).start()
+            return chosen["run"](arguments)
+        finally:
+            with OUT:
+                running -= 1
+
+    def begin_session(self):
+        if NAME == "turns-second-away" and not FIXED and self.sessions:
+            return None
+        return super().begin_session()
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    sessions = set()
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, status, body=b"", session=None):
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        if body:
-            self.send_header("Content-Type", "application/json")
-        if session:
-            self.send_header("Mcp-Session-Id", session)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self):
-        self.reply(405)
-
-    def do_DELETE(self):
-        self.reply(200)
-
-    def do_POST(self):
-        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        session = self.headers.get("Mcp-Session-Id")
-        if message.get("id") is None:
-            return self.reply(202)
-        if message.get("method") == "initialize":
-            if NAME == "turns-second-away" and not FIXED and Handler.sessions:
-                return self.reply(500, b'"Server already initialized"')
-            session = uuid.uuid4().hex
-            Handler.sessions.add(session)
-        elif session not in Handler.sessions:
-            return self.reply(404)
-        result = answer(message) or call(message["id"], message.get("params", {}), session)
-        self.reply(200, json.dumps({"jsonrpc": "2.0", **result}).encode(), session)
-
-
-if "--http" in sys.argv:
-    port = int(sys.argv[sys.argv.index("--http") + 1])
-    ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
-else:
-    over_pipes()
+Together(SERVERS[NAME]).serve()

@@ -10,11 +10,12 @@ use wallfacer_process::Process;
 use super::Runner;
 use crate::plan::{Disturbance, Request};
 use crate::run::aftermath::Aftermath;
-use crate::run::call::{Call, execute};
+use crate::run::call::{Call, answer, execute};
+use crate::run::held_up::HeldUp;
 use crate::run::life::Life;
 use crate::run::patience::Patience;
 use crate::run::recording::{Mark, Taken};
-use crate::wire::{ConnectError, Connection, Connector};
+use crate::wire::{Conduct, ConnectError, Connection, Connector};
 use crate::world::Carried;
 
 /// What clients give a server to leave.
@@ -25,6 +26,9 @@ const TERMINATE: i32 = 15;
 const MAX_PORTS: usize = 16;
 /// Room for what a server and its interpreter write, and little enough to be filled.
 const SMALL_DISK: u64 = 24 << 20;
+/// Sessions that a stored case can open at most, and how long it can take over a request.
+const MAX_SESSIONS: u32 = 64;
+const MAX_PAUSE: Duration = Duration::from_secs(20);
 /// What a page of another origin says of itself.
 const FOREIGN_HOST: &str = "pages.example";
 
@@ -39,6 +43,9 @@ impl Runner {
             Disturbance::Beside => self.start_second(patience).await,
             Disturbance::Stale { request } => self.ask_under_former_session(request, patience).await,
             Disturbance::Foreign { request } => self.ask_as_foreign_page(request, patience).await,
+            Disturbance::Ended { request } => self.ask_under_ended_session(request, patience).await,
+            Disturbance::Sessions { count } => self.open_sessions(*count).await,
+            Disturbance::SlowBody { ms, request } => self.ask_slowly(request, *ms, patience).await,
             other => Ok(self.life().await?.disturb(other, patience).await),
         }
     }
@@ -135,6 +142,87 @@ impl Runner {
             Ok((mut connection, _)) => Ok(execute(&mut connection, &call(request, patience)).await),
             Err(error) => Ok(told("foreign page", Instant::now(), failed(&error))),
         }
+    }
+
+    /// A further session, as another client opens it; or why there is none.
+    async fn open_session(&mut self) -> Result<Result<Connection, Aftermath>, ConnectError> {
+        self.life().await?;
+        let mut connector = self.connector.clone();
+        let listens = connector.target().reach.endpoint().is_some();
+        let first = self.life.as_ref().map(|life| &life.connection).filter(|first| first.process().is_some());
+        let Some(first) = first.filter(|_| listens) else {
+            return Ok(Err(impossible("the server does not listen")));
+        };
+        // That a second client is turned away is found where clients are there at the same time.
+        Ok(connector
+            .open_beside(first)
+            .await
+            .map_or_else(|error| Err(impossible(&error.to_string())), |(connection, _)| Ok(connection)))
+    }
+
+    /// A client ends its session, and goes on with it all the same.
+    async fn ask_under_ended_session(
+        &mut self,
+        request: &Request,
+        patience: &Patience,
+    ) -> Result<Taken, ConnectError> {
+        let method = "ended session";
+        let started = Instant::now();
+        let mut other = match self.open_session().await? {
+            Ok(other) if other.session().is_some() => other,
+            Ok(_) => return Ok(told(method, started, impossible("there are no sessions"))),
+            Err(why) => return Ok(told(method, started, why)),
+        };
+        let status = other.end_session((started + LEAVING).into()).await;
+        if !status.is_some_and(|status| (200..300).contains(&status)) {
+            return Ok(told(method, started, impossible("clients cannot end a session")));
+        }
+        Ok(execute(&mut other, &call(request, patience)).await)
+    }
+
+    /// Opens sessions one after another, and keeps them open until all are there.
+    async fn open_sessions(&mut self, count: u32) -> Result<Taken, ConnectError> {
+        let started = Instant::now();
+        let mut open = Vec::new();
+        for _ in 0..count.min(MAX_SESSIONS) {
+            match self.open_session().await? {
+                Ok(another) => open.push(another),
+                Err(why) => return Ok(told("sessions", started, why)),
+            }
+        }
+        let ids = open.iter().filter_map(Connection::session);
+        let sessions = ids.map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned()).collect();
+        Ok(told("sessions", started, Aftermath { sessions, ..Aftermath::default() }))
+    }
+
+    /// One client sends its request slowly; another one asks for something meanwhile.
+    async fn ask_slowly(
+        &mut self,
+        request: &Request,
+        ms: u64,
+        patience: &Patience,
+    ) -> Result<Taken, ConnectError> {
+        let mut other = match self.open_session().await? {
+            Ok(other) => other,
+            Err(why) => return Ok(told("slow client", Instant::now(), why)),
+        };
+        let pause = Duration::from_millis(ms).min(MAX_PAUSE);
+        let call = call(request, patience);
+        let life = self.life().await?;
+        let probe = life.probe(patience);
+        // What was sent before has been answered, so that this is the request that is sent so.
+        life.connection.behave(Conduct::Slow(pause));
+        let ticket = life.connection.request(&call.method, Some(&call.params));
+        let started = Instant::now();
+        let mut held = HeldUp::since_now(life.connection.process());
+        let asked = execute(&mut other, &probe).await;
+        held.look(life.connection.process());
+        let waited = asked.took.saturating_sub(held.time());
+        let aftermath =
+            Aftermath { meanwhile: Some((waited, asked.outcome.is_some())), ..Aftermath::default() };
+        let (happening, kept_waiting) = answer(&mut life.connection, ticket, call.timeout + pause).await;
+        let taken = Taken::awaited(&call.method, happening, started.elapsed());
+        Ok(Taken { kept_waiting, aftermath: Some(Box::new(aftermath)), ..taken })
     }
 
     /// Starts a server whose disk can be filled.

@@ -22,7 +22,7 @@ use super::alarm::Alarm;
 use super::dialect::Dialect;
 use super::fault::Faults;
 use super::frame::{Correlation, Direction, FrameLog, Stream};
-use super::http::{HeaderParams, Http, Style, What, modern_headers};
+use super::http::{Conduct, HeaderParams, Http, Style, What, modern_headers};
 use super::id::Id;
 use super::message::Incoming;
 use super::stdio::Stdio;
@@ -360,6 +360,36 @@ impl Connection {
         }
     }
 
+    /// The next message is sent in this way; false where messages do not travel over HTTP.
+    pub fn behave(&mut self, conduct: Conduct) -> bool {
+        match &mut self.channel {
+            Channel::Http(http, _) => {
+                http.behave(conduct);
+                true
+            }
+            Channel::Stdio(_) => false,
+        }
+    }
+
+    /// Ends the session as a client does that is done, and says what status that was answered; none where there is no session
+    /// or no answer came.
+    pub async fn end_session(&mut self, deadline: Instant) -> Option<u16> {
+        let Channel::Http(http, _) = &mut self.channel else { return None };
+        let exchange = http.delete()?;
+        let ended = async {
+            let mut status = None;
+            loop {
+                let arrival = http.next().await;
+                match arrival.what {
+                    What::Head { status: told, .. } if arrival.exchange == exchange => status = Some(told),
+                    What::Ended(_) if arrival.exchange == exchange => return status,
+                    _ => {}
+                }
+            }
+        };
+        tokio::time::timeout_at(deadline, ended).await.ok().flatten()
+    }
+
     /// Closes the server's input behind what is queued; false where it has none from us.
     pub fn close_input(&mut self) -> bool {
         match &mut self.channel {
@@ -433,19 +463,7 @@ impl Connection {
 
     /// Says goodbye: the session is ended, the input closed, and after `grace` the process is.
     pub async fn close(mut self, grace: Duration) -> Farewell {
-        if let Channel::Http(http, _) = &mut self.channel
-            && let Some(exchange) = http.delete()
-        {
-            let ended = async {
-                loop {
-                    let arrival = http.next().await;
-                    if arrival.exchange == exchange && matches!(arrival.what, What::Ended(_)) {
-                        break;
-                    }
-                }
-            };
-            let _too_slow_is_no_matter = tokio::time::timeout(FAREWELL, ended).await;
-        }
+        let _too_slow_is_no_matter = self.end_session(Instant::now() + FAREWELL).await;
         let process = match &mut self.channel {
             Channel::Stdio(stdio) => {
                 stdio.close_input();

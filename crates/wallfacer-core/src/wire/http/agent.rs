@@ -5,10 +5,8 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::Full;
-use hyper::body::Incoming as Body;
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
@@ -17,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 
 use super::address::Address;
+use super::body::Body;
 use crate::world::Way;
 
 /// A host that neither accepts nor refuses a connection would otherwise cost the whole call.
@@ -46,12 +45,12 @@ pub struct Agent {
     port: u16,
     way: Way,
     tls: Option<Arc<ClientConfig>>,
-    idle: Mutex<Vec<SendRequest<Full<Bytes>>>>,
+    idle: Mutex<Vec<SendRequest<Body>>>,
 }
 
 /// A connection on loan; given back once its response has been read to the end.
 #[derive(Debug)]
-pub struct Loan(SendRequest<Full<Bytes>>);
+pub struct Loan(SendRequest<Body>);
 
 impl Agent {
     pub fn new(address: &Address, way: Way) -> Result<Agent, HttpError> {
@@ -70,7 +69,7 @@ impl Agent {
     }
 
     /// Sends one request. A kept connection that turns out to be closed before anything was sent is replaced.
-    pub async fn send(&self, request: Request<Full<Bytes>>) -> Result<(Response<Body>, Loan), HttpError> {
+    pub async fn send(&self, request: Request<Body>) -> Result<(Response<Incoming>, Loan), HttpError> {
         while let Some(mut sender) = self.take_idle() {
             if sender.ready().await.is_err() {
                 continue;
@@ -95,11 +94,11 @@ impl Agent {
         }
     }
 
-    fn take_idle(&self) -> Option<SendRequest<Full<Bytes>>> {
+    fn take_idle(&self) -> Option<SendRequest<Body>> {
         self.idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop()
     }
 
-    async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, HttpError> {
+    async fn connect(&self) -> Result<SendRequest<Body>, HttpError> {
         let unreachable = |reason: String| HttpError::Connect { authority: self.authority.clone(), reason };
         let connecting = self.way.connect(&self.host, self.port);
         let stream = match tokio::time::timeout(CONNECT_LIMIT, connecting).await {
@@ -124,7 +123,7 @@ impl Agent {
         }
     }
 
-    async fn handshake<S>(&self, stream: S) -> Result<SendRequest<Full<Bytes>>, HttpError>
+    async fn handshake<S>(&self, stream: S) -> Result<SendRequest<Body>, HttpError>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {

@@ -7,11 +7,12 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming as Body;
+use http_body_util::BodyExt;
+use hyper::body::Incoming as Received;
 use tokio::sync::mpsc;
 
 use super::agent::{Agent, HttpError};
+use super::body::Body;
 use super::sse::{Event, Parser};
 use crate::target::Bounds;
 use crate::wire::message::{Content, Incoming};
@@ -36,6 +37,18 @@ pub struct Exchange {
     pub body: Bytes,
     /// Whether a stream that ends early may be taken up again by its last event id.
     pub resumable: bool,
+    pub conduct: Conduct,
+}
+
+/// How the client behaves meanwhile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Conduct {
+    #[default]
+    Usual,
+    /// It sends half of its body, and the rest after this time.
+    Slow(Duration),
+    /// It loses the connection as soon as there is an event id to resume it by, and resumes it.
+    Drops,
 }
 
 /// Something that an exchange has to say.
@@ -122,7 +135,7 @@ impl Exchange {
         &self,
         bounds: &Bounds,
         teller: &Teller,
-        response: Response<Body>,
+        response: Response<Received>,
         content_type: String,
     ) -> Ended {
         let status = response.status();
@@ -163,10 +176,16 @@ impl Exchange {
         agent: &Agent,
         bounds: &Bounds,
         teller: &Teller,
-        response: Response<Body>,
+        response: Response<Received>,
     ) -> Result<Ended, HttpError> {
-        let mut reader =
-            Reader { bounds, teller, wanted: self.request, last_id: None, pause: Duration::ZERO };
+        let mut reader = Reader {
+            bounds,
+            teller,
+            wanted: self.request,
+            last_id: None,
+            pause: Duration::ZERO,
+            drops: self.conduct == Conduct::Drops,
+        };
         let mut seen = reader.read(response.into_body()).await;
         for _ in 0..MAX_RESUMES {
             let Some(last_id) = reader.last_id.clone().filter(|_| self.resumable && seen != Seen::Reply)
@@ -186,22 +205,26 @@ impl Exchange {
         })
     }
 
-    fn http_request(&self) -> Request<Full<Bytes>> {
-        self.build(self.method.clone(), self.headers.clone(), self.body.clone())
+    fn http_request(&self) -> Request<Body> {
+        let body = match self.conduct {
+            Conduct::Slow(pause) => Body::in_halves(&self.body, pause),
+            Conduct::Usual | Conduct::Drops => Body::whole(self.body.clone()),
+        };
+        self.build(self.method.clone(), self.headers.clone(), body)
     }
 
-    fn resume_request(&self, last_id: &str) -> Request<Full<Bytes>> {
+    fn resume_request(&self, last_id: &str) -> Request<Body> {
         let mut headers = self.headers.clone();
         headers.remove(CONTENT_TYPE);
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         if let Ok(value) = HeaderValue::from_bytes(last_id.as_bytes()) {
             headers.insert("last-event-id", value);
         }
-        self.build(Method::GET, headers, Bytes::new())
+        self.build(Method::GET, headers, Body::whole(Bytes::new()))
     }
 
-    fn build(&self, method: Method, headers: HeaderMap, body: Bytes) -> Request<Full<Bytes>> {
-        let mut request = Request::new(Full::new(body));
+    fn build(&self, method: Method, headers: HeaderMap, body: Body) -> Request<Body> {
+        let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = self.path.parse().unwrap_or_default();
         *request.headers_mut() = headers;
@@ -240,10 +263,12 @@ struct Reader<'a> {
     wanted: Option<i64>,
     last_id: Option<String>,
     pause: Duration,
+    /// Whether the connection is lost at the next event that is not the reply and has an id.
+    drops: bool,
 }
 
 impl Reader<'_> {
-    async fn read(&mut self, mut body: Body) -> Seen {
+    async fn read(&mut self, mut body: Received) -> Seen {
         let mut parser = Parser::new(self.bounds.line_bytes);
         let mut seen = Seen::End;
         while let Some(frame) = body.frame().await {
@@ -257,6 +282,9 @@ impl Reader<'_> {
             for event in events {
                 if self.take(event).await {
                     seen = Seen::Reply;
+                } else if self.drops && self.last_id.is_some() && seen != Seen::Reply {
+                    self.drops = false;
+                    return Seen::Cut;
                 }
             }
         }
@@ -295,7 +323,7 @@ enum Read {
     Cut(Bytes),
 }
 
-async fn read_body(mut body: Body, limit: usize) -> Read {
+async fn read_body(mut body: Received, limit: usize) -> Read {
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return Read::Cut(whole.freeze()) };
@@ -311,7 +339,7 @@ async fn read_body(mut body: Body, limit: usize) -> Read {
 }
 
 /// The media type alone, in lower case.
-fn content_type(response: &Response<Body>) -> String {
+fn content_type(response: &Response<Received>) -> String {
     let value = response.headers().get(CONTENT_TYPE).map(lossy).unwrap_or_default();
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }

@@ -2,6 +2,7 @@
 
 mod address;
 mod agent;
+mod body;
 mod exchange;
 mod headers;
 mod sse;
@@ -17,7 +18,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 pub use address::{Address, BadUrl};
 pub use agent::HttpError;
-pub use exchange::{Arrival, Ended, What};
+pub use exchange::{Arrival, Conduct, Ended, What};
 pub use headers::{HeaderParams, modern_headers};
 
 use agent::Agent;
@@ -41,6 +42,8 @@ pub struct Http {
     bounds: Bounds,
     pub session: Option<HeaderValue>,
     version: Option<Version>,
+    /// How the next message is posted.
+    conduct: Conduct,
     exchanges: u64,
     main_stream: Option<u64>,
     tasks: JoinSet<()>,
@@ -92,6 +95,7 @@ impl Http {
             bounds: bounds.clone(),
             session: None,
             version: None,
+            conduct: Conduct::default(),
             exchanges: 0,
             main_stream: None,
             tasks: JoinSet::new(),
@@ -108,6 +112,11 @@ impl Http {
     /// From now on requests name this version in their headers.
     pub fn agree(&mut self, version: Version) {
         self.version = Some(version);
+    }
+
+    /// The next message is posted in this way, and those after it as usual.
+    pub fn behave(&mut self, conduct: Conduct) {
+        self.conduct = conduct;
     }
 
     /// Takes the address that the old transport's first event names.
@@ -207,6 +216,7 @@ impl Http {
     ) -> u64 {
         self.exchanges += 1;
         let number = self.exchanges;
+        let conduct = std::mem::take(&mut self.conduct);
         let exchange = Exchange {
             number,
             request,
@@ -216,6 +226,7 @@ impl Http {
             path,
             headers,
             body,
+            conduct,
         };
         let task = exchange.run(self.agent.clone(), self.bounds.clone(), self.reports.clone());
         self.running.insert(number, self.tasks.spawn(task));

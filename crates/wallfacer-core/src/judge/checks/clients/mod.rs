@@ -7,7 +7,7 @@ mod turned_away;
 
 pub use company::{AnswersInCompany, DEADLOCK, IN_COMPANY, MISSING};
 pub use isolation::KeepsSessionsApart;
-pub use store::{KeepsWhatIsWritten, is_counter};
+pub use store::{KeepsWhatIsWritten, is_counter, risen};
 pub use turned_away::{TURNED_AWAY, TakesClients};
 
 use crate::observe::{Answer, read_outcome};

@@ -70,19 +70,24 @@ impl KeepsWhatIsWritten {
         let company = replies.iter().position(|reply| !reply.alone)?;
         let round = replies[company].asked.round;
         let (before, rest) = replies.split_at(company);
-        let after = rest.iter().find(|reply| reply.asked.round > round)?;
+        // Who counts may say so itself, or have somebody else say it.
+        let told_by = |reply: &Reply| reply.ask.part == Part::Read;
+        let read = before.iter().any(told_by);
+        let before: Vec<&Reply> = before.iter().filter(|reply| told_by(reply) == read).collect();
+        let after = rest.iter().find(|reply| reply.asked.round > round && told_by(reply) == read)?;
         let alone: Vec<Vec<i64>> = before.iter().map(|reply| numbers(&reply.said)).collect();
         let place = counted_at(&alone)?;
         let (last, next) = (*alone.last()?.get(place)?, *numbers(&after.said).get(place)?);
         let during = rest.iter().filter(|reply| reply.asked.round == round);
         let acknowledged = during.clone().filter(|reply| reply.is_completed()).count() as u64;
-        // The call that shows the end counts too.
-        let lost = miscount(last, acknowledged + 1, next)?;
+        // The call that shows the end counts too, unless it only reads.
+        let itself = u64::from(!read);
+        let lost = miscount(last, acknowledged + itself, next)?;
         let message = format!(
             "of {acknowledged} calls in flight at once, the counter has counted {}",
-            (lost.counted - 1).max(0)
+            (lost.counted - itself as i64).max(0)
         );
-        let shown = before.last().into_iter().chain(during.take(2)).chain([after]);
+        let shown = before.last().copied().into_iter().chain(during.take(2)).chain([after]);
         Some(self.charge("a counter loses calls", message).with("calls", told(shown, clients)))
     }
 }
@@ -183,6 +188,16 @@ pub fn is_counter(answers: &[&str]) -> bool {
     counted_at(&answers).is_some()
 }
 
+/// By how much the one number has risen in which two answers differ.
+pub fn risen(before: &str, after: &str) -> Option<u64> {
+    let (before, after) = (numbers(before), numbers(after));
+    let mut changed = before.iter().zip(&after).filter(|(before, after)| before != after);
+    let (from, to) = changed.next().filter(|_| before.len() == after.len())?;
+    // The same number may stand in the text and in the structured content.
+    let once = changed.all(|other| other == (from, to));
+    u64::try_from(to - from).ok().filter(|_| once)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,5 +213,14 @@ mod tests {
         assert!(!is_counter(&["at 12:00:01", "at 12:00:01", "at 12:00:02"]));
         assert!(!is_counter(&["1 of 5", "2 of 9", "3 of 2"]));
         assert!(!is_counter(&["1", "2"]));
+    }
+
+    #[test]
+    fn what_is_shown_of_a_count_is_the_one_number_that_rises() {
+        assert_eq!(risen("3 of 9", "5 of 9"), Some(2));
+        assert_eq!(risen("{\"n\":3,\"again\":3}", "{\"n\":4,\"again\":4}"), Some(1));
+        assert_eq!(risen("3 of 9", "3 of 9"), None);
+        assert_eq!(risen("5", "3"), None);
+        assert_eq!(risen("3 of 9", "5 of 8"), None);
     }
 }

@@ -24,7 +24,12 @@ impl Check for TakesClients {
         let Some(refused) = history.refused.as_ref().filter(|refused| is_fault(refused)) else {
             return Verdict::Holds;
         };
-        let message = format!("a second client is turned away while another is connected: {}", refused.why);
+        let message = match refused.client {
+            1 => format!("a second client is turned away while another is connected: {}", refused.why),
+            others => {
+                format!("a client is turned away while {others} others are connected: {}", refused.why)
+            }
+        };
         let cause = Cause::rule(self.name(), None).server_wide();
         let mut charge = Charge::new(self.name(), Kind::Race, cause, message);
         charge.severity = Some(Severity::Medium);

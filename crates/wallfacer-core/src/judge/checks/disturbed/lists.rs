@@ -1,4 +1,4 @@
-//! Two starts of a server must list the same tools in the same order and in the same words: clients keep what they sent to a
+//! All starts of a server must list the same tools in the same order and in the same words: clients keep what they sent to a
 //! model before, and can use it again only if it is the same byte for byte.
 
 use std::collections::BTreeMap;
@@ -24,14 +24,15 @@ impl Check for ListsTheSame {
 
     fn judge(&self, case: &Case, recording: &Recording, _: &Observation, _: &Context) -> Verdict {
         let is_list = |step: &Step| matches!(step.request(), Some(("tools/list", _)));
-        let [one, Step::Restart, other] = &case.steps[..] else { return Verdict::Holds };
-        let (true, [first, _, second]) = (is_list(one) && is_list(other), &recording.steps[..]) else {
+        let alone = |steps: &[Step]| steps.len() == 1 && is_list(&steps[0]);
+        let starts: Vec<&[Step]> = case.steps.split(|step| *step == Step::Restart).collect();
+        if starts.len() < 2 || !starts.iter().all(|steps| alone(steps)) {
             return Verdict::Holds;
-        };
-        let (Some(first), Some(second)) = (tools(first), tools(second)) else { return Verdict::Holds };
-        let (part, message) = match difference(&first, &second) {
-            Some(different) => different,
-            None => return Verdict::Holds,
+        }
+        let lists: Vec<Vec<Value>> = recording.steps.iter().filter_map(tools).collect();
+        let Some((first, others)) = lists.split_first() else { return Verdict::Holds };
+        let Some((part, message)) = others.iter().find_map(|other| difference(first, other)) else {
+            return Verdict::Holds;
         };
         let cause = Cause::rule(self.name(), Some(part)).server_wide();
         let kind = Kind::Conformance { rule: self.name().to_owned() };

@@ -1,4 +1,5 @@
-//! Who goes on with a session that a restart has ended must be told so by 404: then a client begins a new one.
+//! Who goes on with a session that is over must be told so by 404: then a client begins a new one. A session is over when the
+//! server was started again, and when its client has ended it.
 
 use super::{aftermath, disturbances};
 use crate::findings::{Cause, Kind, Reference, ReferenceKind};
@@ -19,11 +20,14 @@ impl Check for KnowsStaleSessions {
     }
 
     fn judge(&self, case: &Case, recording: &Recording, _: &Observation, _: &Context) -> Verdict {
-        let stale = disturbances(case, recording)
-            .find(|(_, disturbance, _)| matches!(disturbance, Disturbance::Stale { .. }));
-        let Some((_, _, taken)) = stale else { return Verdict::Holds };
-        if aftermath(taken).is_some() {
-            return Verdict::Unknown("the server has no sessions".to_owned());
+        let stale = disturbances(case, recording).find_map(|(_, disturbance, taken)| match disturbance {
+            Disturbance::Stale { .. } => Some((false, taken)),
+            Disturbance::Ended { .. } => Some((true, taken)),
+            _ => None,
+        });
+        let Some((ended, taken)) = stale else { return Verdict::Holds };
+        if let Some(why) = aftermath(taken).and_then(|after| after.impossible.clone()) {
+            return Verdict::Unknown(why);
         }
         let (status, severity, what) = match &taken.outcome {
             Some(Outcome::Refused { status: 404, .. }) | None => return Verdict::Holds,
@@ -38,9 +42,15 @@ impl Check for KnowsStaleSessions {
             }
             Some(Outcome::Broken { .. } | Outcome::Lost(_)) => return Verdict::Holds,
         };
-        let message =
-            format!("after a restart, a request under a session of before {what}, and not with HTTP 404");
-        let cause = Cause::rule(self.name(), Some(&status)).server_wide();
+        let (part, when) = match ended {
+            false => (status, "after a restart, a request under a session of before"),
+            true => (
+                format!("ended: {status}"),
+                "after a client has ended its session with DELETE, a request under it",
+            ),
+        };
+        let message = format!("{when} {what}, and not with HTTP 404");
+        let cause = Cause::rule(self.name(), Some(&part)).server_wide();
         let kind = Kind::Conformance { rule: self.name().to_owned() };
         let mut charge = Charge::new(self.name(), kind, cause, message);
         charge.severity = Some(severity);

@@ -127,13 +127,23 @@ impl Plans<'_> {
         Case { prelude: self.forms[writer].prelude.clone(), ..of_server(steps, self.seed) }
     }
 
+    /// One call of each tool, made in an unusual way.
+    pub fn of_each(&self, most: usize, how: fn(Request) -> Disturbance) -> Vec<Case> {
+        let case = |place: usize| {
+            let request = Request::tool(&self.forms[place].tool, self.forms[place].arguments.clone());
+            self.of_tool(place, vec![disturb(how(request)), Step::Probe])
+        };
+        self.one_of_each().into_iter().take(most).map(case).collect()
+    }
+
     /// One quick call of each tool, again and again.
     pub fn growth(&self, most: usize, quick: Duration) -> Vec<Case> {
         let mut tools: Vec<&str> = Vec::new();
         let mut cases = Vec::new();
         for (place, form) in self.forms.iter().enumerate() {
             let works = self.calibrated.works.get(place).copied().unwrap_or(false);
-            if !works || form.took > quick || tools.contains(&form.tool.as_str()) || cases.len() >= most {
+            let took = self.calibrated.took.get(place).map_or(form.took, |took| form.took.min(*took));
+            if !works || took > quick || tools.contains(&form.tool.as_str()) || cases.len() >= most {
                 continue;
             }
             tools.push(&form.tool);

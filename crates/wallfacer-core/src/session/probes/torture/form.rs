@@ -70,7 +70,7 @@ impl Form {
         sites.dedup();
         Form {
             tool: tool.name.clone(),
-            identity: all.iter().filter(|place| identity::is_identity(last(place))).cloned().collect(),
+            identity: all.iter().filter(|place| identity::is_identity(argument(place))).cloned().collect(),
             arguments: arguments.clone(),
             prelude: prelude.to_vec(),
             sites,
@@ -95,6 +95,15 @@ impl Form {
     /// The call as it was learned.
     pub fn plain(&self, client: usize, part: Part) -> Ask {
         Ask::tool(client, part, &self.tool, self.arguments.clone(), Vec::new())
+    }
+
+    /// The call as it was learned, but for what stands in one place.
+    pub fn with(&self, place: &str, value: &str) -> Ask {
+        let mut arguments = self.arguments.clone();
+        if let Some(there) = arguments.pointer_mut(place) {
+            *there = Value::from(value);
+        }
+        Ask::tool(0, Part::Call, &self.tool, arguments, Vec::new())
     }
 
     /// The call with values of its own in these places; `number` tells it from all others.
@@ -155,13 +164,13 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 /// The name of the argument that a place lies in.
-fn last(place: &str) -> &str {
+pub fn argument(place: &str) -> &str {
     let names = place.rsplit('/').filter(|part| part.parse::<usize>().is_err());
     names.into_iter().next().unwrap_or_default()
 }
 
 fn is_particular(place: &str) -> bool {
-    words(last(place)).iter().any(|word| PARTICULAR.contains(&word.as_str()))
+    words(argument(place)).iter().any(|word| PARTICULAR.contains(&word.as_str()))
 }
 
 #[cfg(test)]

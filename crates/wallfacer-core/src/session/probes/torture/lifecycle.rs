@@ -28,6 +28,12 @@ const UNREAD_BYTES: usize = 1 << 20;
 const UNREAD_MS: u64 = 1_200;
 /// Sessions at once.
 const MANY_SESSIONS: usize = 24;
+/// Starts whose lists are compared: an order that changes may be the same twice by chance.
+const STARTS: usize = 4;
+/// Sessions whose ids are compared.
+const COMPARED: u32 = 6;
+/// How long a slow client takes over one request.
+const SLOW_MS: u64 = 2_500;
 /// What clients wait for a server to start, the shortest first.
 const CLIENTS_WAIT: [Duration; 3] =
     [Duration::from_secs(10), Duration::from_secs(30), Duration::from_secs(60)];
@@ -56,7 +62,8 @@ impl Lifecycle {
         let mut waiting = VecDeque::new();
         if ours {
             waiting.push_back(Work::List);
-            waiting.push_back(alone(vec![list(), Step::Restart, list()]));
+            let starts = if thorough { STARTS } else { 2 };
+            waiting.push_back(alone(vec![vec![list()]; starts].join(&Step::Restart)));
             waiting.push_back(alone(vec![Step::Probe, Step::Signal(TERMINATE)]));
         }
         if ours && pipes {
@@ -136,7 +143,7 @@ fn broken_line(seed: u64) -> Case {
     Case { intent, ..of_server(vec![line, Step::Probe], seed) }
 }
 
-/// Clients that hang up, a session that a restart has ended, and many sessions at once.
+/// Clients that hang up or are slow, sessions that are over, ids that could be guessed, and many sessions at once.
 fn over_http() -> Vec<Vec<Step>> {
     let request = || Request { method: "tools/list".to_owned(), params: serde_json::Map::new() };
     let hang_up = |after_ms: u64| disturb(Disturbance::HangUp { after_ms, request: request() });
@@ -153,6 +160,9 @@ fn over_http() -> Vec<Vec<Step>> {
             disturb(Disturbance::Restart { killed: true }),
             disturb(Disturbance::Stale { request: request() }),
         ],
+        vec![disturb(Disturbance::Ended { request: request() })],
+        vec![disturb(Disturbance::Sessions { count: COMPARED })],
+        vec![Step::Probe, disturb(Disturbance::SlowBody { ms: SLOW_MS, request: request() })],
         vec![Step::Rounds(Box::new(many))],
     ]
 }

@@ -6,6 +6,7 @@ mod disturbances;
 mod form;
 mod identity;
 mod lifecycle;
+mod remarks;
 mod schedules;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -25,7 +26,9 @@ use crate::event::{Event, Listener};
 use crate::findings::Kind;
 use crate::judge::{Context, replies};
 use crate::observe::Answer;
-use crate::plan::{Case, Footholds, Mode, Options, Phase, Planner, Question, Subject, Trouble, takes_away};
+use crate::plan::{
+    Case, Disturbance, Footholds, Mode, Options, Phase, Planner, Question, Subject, Trouble, takes_away,
+};
 use crate::session::agenda::Selection;
 use crate::session::lab::{Done, Job, Tried, Work, World, teach};
 use crate::session::look::Known;
@@ -52,6 +55,9 @@ const MAX_STORES: usize = 3;
 const MAX_ASKING: usize = 4;
 const MAX_SLOW: usize = 3;
 const MAX_GROWING: usize = 6;
+/// Tools that are asked how far they are, and tools whose connection is lost.
+const MAX_TELLING: usize = 12;
+const MAX_DROPPED: usize = 2;
 /// Moments at which a server that stores is killed.
 const MOMENTS: usize = 3;
 /// All calls that are made one by one to see what they do may take about so long.
@@ -227,12 +233,23 @@ impl Torture {
 
     /// What happens to the server in the middle of its work.
     fn plan_disturbances(&mut self, calibrated: &Calibrated) {
+        if !self.load.thorough || !matches!(self.load.mode, TortureMode::All | TortureMode::Lifecycle) {
+            return;
+        }
         let (seed, alone) = (self.seed, |case: Case| Work::Alone { case: Box::new(case), brief: false });
         let slow = self.slow.iter().take(MAX_SLOW);
         self.quiet.extend(slow.map(|slow| alone(disturbances::cancelled(slow, seed))));
         let plans =
             schedules::Plans { forms: &self.forms, calibrated, concurrency: 1, clients: 1, seed: self.seed };
         self.waiting.extend(plans.growth(MAX_GROWING, QUICK));
+        let cases = plans.of_each(MAX_TELLING, |request| Disturbance::Progress { request });
+        if !cases.is_empty() {
+            self.quiet.push_back(Work::OneByOne { cases, patient: true });
+        }
+        if self.listens {
+            let dropped = plans.of_each(MAX_DROPPED, |request| Disturbance::Drop { request });
+            self.quiet.extend(dropped.into_iter().map(alone));
+        }
         if !self.confined {
             return;
         }
@@ -273,9 +290,7 @@ impl Torture {
                 self.waiting.extend(plans.sessions(said, self.load.shared));
             }
         }
-        if self.load.thorough && matches!(mode, TortureMode::All | TortureMode::Lifecycle) {
-            self.plan_disturbances(calibrated);
-        }
+        self.plan_disturbances(calibrated);
         if self.waiting.is_empty() && self.made == 0 && mode != TortureMode::Lifecycle {
             notebook.leave_out("calls in flight together", "no call works that could be made several times");
         }
@@ -304,6 +319,9 @@ impl Torture {
         if limited > 0 {
             let text =
                 format!("limits how much is asked of it: {limited} calls of those at once were told so");
+            notebook.note(case.subject.name(), text);
+        }
+        if let Some(text) = remarks::remark(case, &tried.recording) {
             notebook.note(case.subject.name(), text);
         }
         if leaks {

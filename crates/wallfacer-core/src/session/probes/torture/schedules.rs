@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::calibration::Calibrated;
+use super::calibration::{Calibrated, Keyed};
 use super::form::Form;
 use super::identity::says_apart;
 use crate::judge::Context;
@@ -53,7 +53,7 @@ impl Plans<'_> {
     }
 
     /// One form of each tool that works, preferably with values of its own.
-    fn one_of_each(&self) -> Vec<usize> {
+    pub(super) fn one_of_each(&self) -> Vec<usize> {
         let mut chosen: Vec<usize> = Vec::new();
         for form in 0..self.forms.len() {
             let takes = |form: usize| self.calibrated.sites.get(form).is_some_and(Option::is_some);
@@ -126,7 +126,19 @@ impl Plans<'_> {
             rounds.push(vec![call(0)]);
             self.case(&[*form], Question::Counter, rounds, TURNS)
         };
-        self.calibrated.counters.iter().take(MAX_COUNTERS).map(counter).collect()
+        let counters = self.calibrated.counters.iter().take(MAX_COUNTERS).map(counter);
+        let counted = self.calibrated.counted.iter().take(MAX_COUNTERS).map(|pair| self.counted(*pair));
+        counters.chain(counted).collect()
+    }
+
+    /// Each call alone and a look at the count, then many at once, and a look at what was counted.
+    fn counted(&self, (writer, reader): (usize, usize)) -> Case {
+        let call = |client: usize| self.forms[writer].plain(client, Part::Write);
+        let look = || vec![self.forms[reader].plain(0, Part::Read)];
+        let mut rounds: Vec<Vec<Ask>> = (0..COUNTED_ALONE).flat_map(|_| [vec![call(0)], look()]).collect();
+        rounds.push((0..self.concurrency).map(|number| call(number % self.clients.max(1))).collect());
+        rounds.push(look());
+        self.case(&[writer], Question::Counter, rounds, TURNS)
     }
 
     /// What is written under one name must not show under another, where sessions are named in the arguments.
@@ -163,7 +175,21 @@ impl Plans<'_> {
             let look = self.forms[*reader].plain(1, Part::Read);
             self.case(&[*writer], question, vec![vec![plant], vec![look]], 1)
         };
-        pairs.map(case).collect()
+        let keyed = self.calibrated.keyed.iter().take(MAX_PAIRS);
+        pairs.map(case).chain(keyed.filter_map(|keyed| self.keyed_session(keyed, said, shared))).collect()
+    }
+
+    /// The same where the reader must name what was written: the name itself, which it sends, shows nothing.
+    fn keyed_session(&self, keyed: &Keyed, said: &Context, shared: Option<bool>) -> Option<Case> {
+        let Keyed { writer, reader, name, look } = keyed;
+        let apart = shared == Some(false) || self.says_apart(*writer, *reader, said);
+        let question = if apart { Question::Isolation } else { Question::Nothing };
+        let plant = self.ask(*writer, 0, Part::Write, 2);
+        let key = plant.params["arguments"].pointer(name)?.as_str()?.to_owned();
+        let look = Ask { client: 1, part: Part::Read, ..self.forms[*reader].with(look, &key) };
+        let marks = plant.marks.iter().filter(|mark| **mark != key).cloned().collect();
+        let plant = Ask { marks, ..plant };
+        Some(self.case(&[*writer], question, vec![vec![plant], vec![look]], 1))
     }
 
     fn says_apart(&self, writer: usize, reader: usize, said: &Context) -> bool {
