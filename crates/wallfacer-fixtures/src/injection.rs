@@ -180,6 +180,11 @@ static INJECTIONS: &[Injection] = &[
         &[critical("ask_table")],
     ),
     row(
+        "statement-begins-as-a-question",
+        "Takes only what begins as a question does, which a statement can that makes a table.",
+        &[critical("ask_table")],
+    ),
+    row(
         "expression-evaluated",
         "Works out whatever it is given, also what is no number.",
         &[critical("work_out")],
@@ -218,6 +223,12 @@ static INJECTIONS: &[Injection] = &[
         name: "tool-out-of-the-list",
         about: "Lists no tool that changes something when it is told to only read, and answers it all the same.",
         expected: &[Expect { kind: "injection", tool: None, severity: "high" }],
+        told: Told::ReadOnly,
+    },
+    Injection {
+        name: "statement-though-told-to-read",
+        about: "Takes any statement, and keeps to its command line, which says that it is only to read, for the first alone.",
+        expected: &[critical("ask_table")],
         told: Told::ReadOnly,
     },
     Injection {

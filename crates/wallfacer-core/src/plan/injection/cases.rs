@@ -136,7 +136,9 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
         true => Vec::new(),
         false => payload::options(place, known, ground),
     };
-    let statements = match job.only_reads {
+    // Where a whole server is only to read, that is said of what it is asked.
+    let only_reads = job.only_reads || ground.only_reads && place.purpose == Purpose::Statement;
+    let statements = match only_reads {
         true => payload::statements(&tool.name, place, ground, &known.changes),
         false => Vec::new(),
     };
