@@ -150,6 +150,11 @@ static INJECTIONS: &[Injection] = &[
         &[critical("run_command")],
     ),
     row(
+        "command-of-a-process",
+        "Starts processes, refuses some programs by their names, and only its argument says that it runs commands.",
+        &[critical("begin_work")],
+    ),
+    row(
         "command-leaves-its-directory",
         "Runs commands in its directory, and looks only for paths that begin with a slash.",
         &[critical("run_command")],
