@@ -88,6 +88,11 @@ static INJECTIONS: &[Injection] = &[
         &[medium("resource_growth", "trim_text")],
     ),
     row(
+        "power-without-limit",
+        "Works out powers, however great the exponent is.",
+        &[medium("resource_growth", "work_out")],
+    ),
+    row(
         "path-behind-a-call",
         "Reads any path, once another call was made, which its refusal names.",
         &[critical("read_page")],
@@ -150,6 +155,11 @@ static INJECTIONS: &[Injection] = &[
         &[critical("run_command")],
     ),
     row(
+        "command-of-a-process",
+        "Starts processes, refuses some programs by their names, and only its argument says that it runs commands.",
+        &[critical("begin_work")],
+    ),
+    row(
         "command-leaves-its-directory",
         "Runs commands in its directory, and looks only for paths that begin with a slash.",
         &[critical("run_command")],
@@ -182,6 +192,11 @@ static INJECTIONS: &[Injection] = &[
     row(
         "statement-behind-commit",
         "Answers questions within a transaction that a statement can end.",
+        &[critical("ask_table")],
+    ),
+    row(
+        "statement-begins-as-a-question",
+        "Takes only what begins as a question does, which a statement can that makes a table.",
         &[critical("ask_table")],
     ),
     row(
@@ -223,6 +238,12 @@ static INJECTIONS: &[Injection] = &[
         name: "tool-out-of-the-list",
         about: "Lists no tool that changes something when it is told to only read, and answers it all the same.",
         expected: &[Expect { kind: "injection", tool: None, severity: "high" }],
+        told: Told::ReadOnly,
+    },
+    Injection {
+        name: "statement-though-told-to-read",
+        about: "Takes any statement, and keeps to its command line, which says that it is only to read, for the first alone.",
+        expected: &[critical("ask_table")],
         told: Told::ReadOnly,
     },
     Injection {

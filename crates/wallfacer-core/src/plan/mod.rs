@@ -44,7 +44,8 @@ pub use guard::{held_back, takes_away};
 pub use harvest::harvest;
 pub use injection::{
     Aim, Escape, Ground, Injection, Job, Known, Landmarks, Met, Purpose, Rank, Ranked, demanded, function,
-    guesses, injection_cases, is_about_files, offer_injections, places, taken_away, unrestricted, vary,
+    guesses, injection_cases, is_about_files, is_told_to_only_read, offer_injections, places, taken_away,
+    unrestricted, vary,
 };
 pub use input::{Input, Inputs};
 pub use lesson::{Lesson, Teaching, as_type_of, said};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use wallfacer_process::sink::{Hint, Type};
 
-use super::lab::{attempt, refusal, teach};
+use super::lab::{attempt, fails_in_words, refusal, teach};
 use crate::catalogue::{Catalogue, Tool};
 use crate::judge::{Blame, Context, blame, lacks_program};
 use crate::observe::Answer;
@@ -207,7 +207,7 @@ impl Pass<'_> {
             let words = refusal(taken);
             let asked = taken.fetched.as_ref().is_some_and(|fetched| !fetched.is_empty());
             self.needs_anything |= asked || lacks_program(&words);
-            let failed = seen.answer != Answer::Completed || is_error(&words);
+            let failed = seen.answer != Answer::Completed || fails_in_words(taken) || is_error(&words);
             if failed {
                 self.stand_in(taken);
                 if lacks_program(&words) {

@@ -128,7 +128,7 @@ fn told(Injection { aim, openly_first, by_name, .. }: &Injection) -> (String, &'
             ("an address with any scheme is handed to another program, which opens it".to_owned(), "CWE-939")
         }
         Aim::Connect { .. } => ("the server connects to an inner address".to_owned(), "CWE-918"),
-        Aim::Change { .. } => ("a tool that says it only reads changes something".to_owned(), "CWE-89"),
+        Aim::Change { .. } => ("a tool that is only to read changes something".to_owned(), "CWE-89"),
         Aim::Hidden { tool, taken_away: true } => {
             (format!("`{tool}` still answers, though the settings took it out of the list"), "CWE-425")
         }

@@ -50,7 +50,7 @@ pub enum Aim {
         /// Whether to connect to what it is told is the tool's job.
         meant: bool,
     },
-    /// A tool that says it only reads changes something.
+    /// A tool that is only to read, as it says itself or as the settings of its server say, changes something.
     Change {
         /// Files that it changes anyway do not count.
         known: Vec<PathBuf>,

@@ -128,7 +128,11 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
     let about = about(tool, top(&place.at));
     let commands = match (job.runs_programs, place.purpose) {
         // To run what it is given is its job; to run what it refuses when that is asked openly is not.
-        (true, Purpose::Program) => payload::refused_commands(place, ground, &said),
+        (true, Purpose::Program) => {
+            let mut refused = payload::refused_commands(place, ground, &said);
+            refused.extend(payload::commands(place, known, ground, &about, true));
+            refused
+        }
         (runs, _) => payload::commands(place, known, ground, &about, runs),
     };
     // What a tool runs may have any name; where it is named, the others are not run.
@@ -136,7 +140,9 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
         true => Vec::new(),
         false => payload::options(place, known, ground),
     };
-    let statements = match job.only_reads {
+    // Where a whole server is only to read, that is said of what it is asked.
+    let only_reads = job.only_reads || ground.only_reads && place.purpose == Purpose::Statement;
+    let statements = match only_reads {
         true => payload::statements(&tool.name, place, ground, &known.changes),
         false => Vec::new(),
     };

@@ -54,6 +54,8 @@ pub struct Ground {
     pub inside: Option<(PathBuf, PathBuf)>,
     /// Ways out of scopes.
     pub ways: Vec<Way>,
+    /// Whether the server is only to read, by its settings.
+    pub only_reads: bool,
     /// What is there, and has a command in its name: many look whether a path is there before they write it into a line.
     pub named: Vec<Named>,
 }
@@ -122,6 +124,7 @@ impl Ground {
             port,
             inside: None,
             ways: Vec::new(),
+            only_reads: false,
             named: Vec::new(),
         };
         for place in PROGRAM_PLACES {

@@ -58,6 +58,34 @@ pub fn unrestricted(command: &Command) -> Option<Command> {
     (free != *command).then_some(free)
 }
 
+/// Whether the settings of a server say that it is only to read.
+pub fn is_told_to_only_read(command: &Command) -> bool {
+    let set = command.environment.set.iter().any(|(name, value)| says_so(name, value) || is_so(value));
+    let args: Vec<&str> = command.args.iter().filter_map(|word| word.to_str()).collect();
+    let option = |(index, word): (usize, &&str)| {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let next = args.get(index + 1).copied().unwrap_or_default();
+        // An option alone says yes, and so does whatever comes behind it that is no answer.
+        let value = if value.is_empty() && ["true", "false"].contains(&next) { next } else { value };
+        name.starts_with("--")
+            && (says_so(name, if value.is_empty() { "yes" } else { value }) || is_so(value))
+    };
+    set || args.iter().enumerate().any(option)
+}
+
+/// `READ_ONLY=1`
+fn says_so(name: &str, value: &str) -> bool {
+    let words = words(name);
+    let named =
+        words.iter().any(|word| word == "readonly") || words.windows(2).any(|pair| pair == ["read", "only"]);
+    named && !["", "0", "false", "no", "off"].contains(&value.to_lowercase().as_str())
+}
+
+/// `MODE=read-only`
+fn is_so(value: &str) -> bool {
+    ["read-only", "readonly", "read_only"].contains(&value.to_lowercase().as_str())
+}
+
 /// Tools that the server lists only where nothing takes them away.
 pub fn taken_away(listed: &Catalogue, free: &Catalogue, seed: u64) -> Vec<Ranked> {
     let is_listed = |name: &str| listed.tools.entries.iter().any(|tool| tool.name == name);
@@ -164,6 +192,20 @@ mod tests {
         assert_eq!(free.args, ["--port=1"]);
         assert_eq!(free.environment.set.keys().collect::<Vec<_>>(), ["PAGES_ROOT"]);
         assert!(unrestricted(&free).is_none());
+    }
+
+    #[test]
+    fn settings_say_that_a_server_is_only_to_read() {
+        let told = |args: &[&str], set: &[(&str, &str)]| {
+            let mut command = Command::new("serve", args);
+            let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            command.environment.set.extend(set);
+            is_told_to_only_read(&command)
+        };
+        assert!(told(&["--read-only"], &[]) && told(&["--readonly", "--port=1"], &[]));
+        assert!(told(&["--mode=read-only"], &[]) && told(&[], &[("PAGES_READ_ONLY_MODE", "true")]));
+        assert!(!told(&["--read-only=false"], &[]) && !told(&["--read-only", "false"], &[]));
+        assert!(!told(&["--only-pages"], &[]) && !told(&[], &[("READ_ONLY", "0"), ("READ_PATH", "x")]));
     }
 
     #[test]

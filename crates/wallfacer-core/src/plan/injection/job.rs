@@ -11,6 +11,11 @@ use wallfacer_text::lexicon::words;
 
 /// Names of tools that run what they are given.
 const RUNS: [&str; 8] = ["exec", "execute", "shell", "bash", "command", "terminal", "eval", "cmd"];
+/// What tools say that they do with a command that they are given.
+const STARTS: [&str; 10] =
+    ["execute", "executes", "launch", "launches", "process", "run", "runs", "spawn", "start", "starts"];
+/// Last words of arguments that are a command.
+const COMMANDS: [&str; 3] = ["cmd", "command", "commands"];
 /// Words of tools that fetch.
 const FETCHES: [&str; 8] = ["fetch", "url", "download", "browse", "crawl", "scrape", "http", "web"];
 /// Verbs of tools that leave files behind.
@@ -117,7 +122,7 @@ impl Job {
         let says = |list: &[&str]| names(list) || described.iter().any(|word| list.contains(&word.as_str()));
         let declared = Declared::of(tool);
         Job {
-            runs_programs: names(&RUNS),
+            runs_programs: names(&RUNS) || takes_a_command(tool) && says(&STARTS),
             fetches: says(&FETCHES),
             writes: names(&WRITES) || described.first().is_some_and(|verb| WRITES.contains(&plain(verb))),
             lists: names(&LISTS) || described.first().is_some_and(|verb| LISTS.contains(&plain(verb))),
@@ -126,6 +131,12 @@ impl Job {
             only_reads: declared.read_only.is_some() || declared.only_asks.is_some(),
         }
     }
+}
+
+/// Whether an argument is a command, by its name.
+fn takes_a_command(tool: &Tool) -> bool {
+    let is_one = |name: &str| words(name).last().is_some_and(|word| COMMANDS.contains(&word.as_str()));
+    tool.arguments().iter().any(|argument| is_one(argument.name))
 }
 
 /// Whether the name of a tool says that files are its job, wherever they lie.
@@ -184,6 +195,19 @@ mod tests {
             assert!(job(name, said).writes, "{name}");
         }
         assert!(!job("read_page", "Reads what was saved.").writes);
+    }
+
+    #[test]
+    fn who_takes_a_command_and_starts_it_runs_programs() {
+        let runs = |name: &str, said: &str, argument: &str| {
+            let schema = json!({ "type": "object", "properties": { (argument): { "type": "string" } } });
+            let listed = json!({ "name": name, "description": said, "inputSchema": schema });
+            Job::of(&Tool::read(listed.as_object().unwrap()).unwrap()).runs_programs
+        };
+        assert!(runs("begin", "Starts a process.", "command"));
+        assert!(runs("run_it", "", "shellCommand"));
+        assert!(!runs("begin", "Starts a process.", "name"));
+        assert!(!runs("explain", "Tells what a line means.", "command"));
     }
 
     #[test]

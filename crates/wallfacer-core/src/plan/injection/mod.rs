@@ -40,7 +40,7 @@ pub use base::{Known, chosen as function};
 pub use cases::{Rank, Ranked, injection_cases, vary};
 pub use demand::demanded;
 pub use ground::Ground;
-pub use hidden::{guesses, taken_away, unrestricted};
+pub use hidden::{guesses, is_told_to_only_read, taken_away, unrestricted};
 pub use job::{Job, is_about_files};
 pub use landmarks::Landmarks;
 pub use met::Met;

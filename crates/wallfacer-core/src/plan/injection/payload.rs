@@ -13,6 +13,7 @@ use super::ground::{Ground, PLAIN, To, Way};
 use super::job::Job;
 use super::place::{Place, Purpose, is_code};
 use wallfacer_process::sink::REDIRECT;
+use wallfacer_text::lexicon::words;
 
 /// A longer value is left out of the payload: it only makes it harder to read.
 const MAX_VALUE: usize = 80;
@@ -20,9 +21,13 @@ const MAX_VALUE: usize = 80;
 const MAX_THERE: usize = 2;
 /// Where an option of ours would make a file.
 const MADE: &str = "/tmp";
-/// Numbers whose product nobody writes down by chance.
-const FACTOR: u64 = 70_001;
+/// Numbers whose product nobody writes down by chance, and which is no more than a database holds in 32 bits.
+const FACTOR: u64 = 30_011;
 const STEP: u64 = 1_009;
+/// Words of arguments that are a host, and no whole address.
+const HOSTS: [&str; 6] = ["domain", "host", "hostname", "hosts", "ip", "server"];
+/// One statement that begins as a question does, and makes a table all the same.
+const KEEPS: &str = "a question that keeps its answer";
 /// What is put into one place.
 #[derive(Debug, Clone)]
 pub struct Payload {
@@ -334,6 +339,11 @@ pub fn requests(place: &Place, job: Job, ground: &Ground) -> Vec<Payload> {
         ),
         ("a loopback address without a scheme", format!("127.0.0.1:{port}"), here),
     ];
+    let mut written: Vec<(&str, String, Vec<SocketAddr>)> = written.into();
+    // Who asks for a host makes the address of it.
+    if words(&place.name).iter().any(|word| HOSTS.contains(&word.as_str())) {
+        written.rotate_right(1);
+    }
     let meant = job.fetches || place.purpose == Purpose::Address;
     let aim = |addresses| Aim::Connect { addresses, meant };
     written.into_iter().map(|(way, text, addresses)| Payload::one(way, aim(addresses), text, rank)).collect()
@@ -384,15 +394,19 @@ pub fn statements(tool: &str, place: &Place, ground: &Ground, known: &[PathBuf])
         ("a setting that allows to write, and a statement", "PRAGMA query_only = OFF; ", ";"),
         ("a transaction that may write, and a statement", "COMMIT; BEGIN; ", "; COMMIT;"),
         ("a comment before a statement", "/* SELECT */ ", ""),
-        ("a common table expression", "WITH x AS (SELECT 1) ", ""),
+        ("an explanation that carries the statement out", "EXPLAIN ANALYZE ", ""),
         ("a quote and a statement", &format!("{value}'; "), "; --"),
         ("a number and a statement", "1; ", "; --"),
+        (KEEPS, "", ""),
     ];
     let mut payloads: Vec<Payload> = Vec::new();
     for (number, (way, before, after)) in written.into_iter().enumerate() {
         let table = ground.label(&format!("{tool} {} {way}", place.at));
         let left = FACTOR + (number as u64 + 1) * STEP;
-        let create = format!("{before}CREATE TABLE {table} AS SELECT {left} * {FACTOR} AS n{after}");
+        let create = match way == KEEPS {
+            true => format!("SELECT {left} * {FACTOR} AS n INTO {table}"),
+            false => format!("{before}CREATE TABLE {table} AS SELECT {left} * {FACTOR} AS n{after}"),
+        };
         let aim = Aim::Change { known: known.to_vec(), shows: Some((left * FACTOR).to_string()) };
         let values = vec![create, format!("SELECT n FROM {table}")];
         payloads.push(Payload::of(way, aim, values, rank));

@@ -41,6 +41,12 @@ pub fn refusal(taken: &Taken) -> String {
     }
 }
 
+/// Whether a result says in words that the call failed.
+pub fn fails_in_words(taken: &Taken) -> bool {
+    let Some(Outcome::Reply(reply)) = &taken.outcome else { return false };
+    reply.result().is_some_and(|result| failure_in_words(&result).is_some())
+}
+
 /// What the answer to the last call of a case teaches.
 pub(super) fn teaching(answer: &Answer, recording: &Recording) -> Teaching {
     let Some(taken) = recording.steps.last() else { return Teaching::Nothing };

@@ -16,8 +16,8 @@ use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
 use crate::judge::{Context, proof};
 use crate::plan::{
-    Aim, Case, FirstCalls, Ground, Met, Rank, Ranked, guesses, injection_cases, offer_injections, taken_away,
-    unrestricted, vary,
+    Aim, Case, FirstCalls, Ground, Met, Rank, Ranked, guesses, injection_cases, is_told_to_only_read,
+    offer_injections, taken_away, unrestricted, vary,
 };
 use crate::run::{Recording, Taken};
 use crate::session::agenda::Selection;
@@ -511,8 +511,9 @@ pub fn with_worlds(lab: Lab, catalogue: &Catalogue, seed: u64) -> Lab {
 
 /// Plants what injections are after into the world of all servers to come.
 pub fn prepare(connector: &mut Connector, catalogue: &Catalogue, seed: u64, offline: bool) -> Ground {
+    let only_reads = connector.target().reach.command().is_some_and(is_told_to_only_read);
     let world = connector.world_mut();
-    let ground = Ground::new(world.scopes(), catalogue, seed);
+    let ground = Ground { only_reads, ..Ground::new(world.scopes(), catalogue, seed) };
     world.watch = true;
     world.network = if offline { Net::Refuse } else { Net::Answer };
     world.listeners = if offline { Vec::new() } else { vec![ground.port] };

@@ -115,22 +115,8 @@ pub fn scene(name: &str) -> Option<Scene> {
                 },
             )
         }
-        "command-by-another-name" => text_tool("run_command", "Runs a command.", "command", |call| {
-            let words = call.text("command").split(|letter: char| !letter.is_ascii_alphabetic());
-            match words.into_iter().any(|word| BLOCKED.contains(&word))
-                || call.text("command").contains(['\'', '\\'])
-            {
-                true => failed("this command is not allowed"),
-                false => shell(call.text("command")),
-            }
-        })
-        .except(
-            |_| true,
-            |call| match call.text("command").split_whitespace().next() {
-                Some(word) if BLOCKED.contains(&word) => failed("this command is not allowed"),
-                _ => shell(call.text("command")),
-            },
-        ),
+        "command-by-another-name" => blocks_by_name("run_command", "Runs a command."),
+        "command-of-a-process" => blocks_by_name("begin_work", "Starts a process."),
         "command-leaves-its-directory" => {
             let about = "Runs a command in a directory. Allowed commands: cat, ls";
             text_tool("run_command", about, "command", |call| {
@@ -187,6 +173,26 @@ pub fn scene(name: &str) -> Option<Scene> {
         _ => return None,
     };
     Some(Scene::around(tool))
+}
+
+/// Looks at the first word of a command for what is forbidden; the twin looks at all of them.
+fn blocks_by_name(name: &str, about: &str) -> Tool {
+    text_tool(name, about, "command", |call| {
+        let words = call.text("command").split(|letter: char| !letter.is_ascii_alphabetic());
+        match words.into_iter().any(|word| BLOCKED.contains(&word))
+            || call.text("command").contains(['\'', '\\'])
+        {
+            true => failed("this command is not allowed"),
+            false => shell(call.text("command")),
+        }
+    })
+    .except(
+        |_| true,
+        |call| match call.text("command").split_whitespace().next() {
+            Some(word) if BLOCKED.contains(&word) => failed("this command is not allowed"),
+            _ => shell(call.text("command")),
+        },
+    )
 }
 
 /// Runs one of two programs where the server works, if all that it names may be named.

@@ -13,7 +13,7 @@ use crate::scenes::{Call, Scene, Tool, failed, said};
 use crate::tools;
 
 /// Tables that the server holds, and the one number in each.
-static TABLES: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+static TABLES: Mutex<BTreeMap<String, i32>> = Mutex::new(BTreeMap::new());
 
 pub fn scene(name: &str) -> Option<Scene> {
     let arguments = json!({"sql": {"type": "string"}});
@@ -32,8 +32,11 @@ pub fn scene(name: &str) -> Option<Scene> {
             })
             .except(|call| create(call.text("sql")).is_some(), keep)
         }
-        "statement-behind-commit" => {
-            let about = "Runs a SELECT query on the pages.";
+        "statement-behind-commit" | "statement-though-told-to-read" => {
+            let about = match name {
+                "statement-behind-commit" => "Runs a SELECT query on the pages.",
+                _ => "Runs statements on the pages.",
+            };
             Tool::new("ask_table", about, arguments, &["sql"], |call| {
                 match call.text("sql").matches(';').count() {
                     0 if call.text("sql").starts_with("SELECT") => select(call),
@@ -41,6 +44,20 @@ pub fn scene(name: &str) -> Option<Scene> {
                 }
             })
             .except(|call| call.text("sql").contains(';'), run_all)
+        }
+        "statement-begins-as-a-question" => {
+            let about = "Runs a SELECT query on the pages.";
+            Tool::new("ask_table", about, arguments, &["sql"], |call| match call.text("sql") {
+                sql if sql.starts_with("SELECT") && kept(sql).is_none() => select(call),
+                _ => failed("only questions are answered"),
+            })
+            .except(
+                |call| kept(call.text("sql")).is_some(),
+                |call| match kept(call.text("sql")) {
+                    Some((table, number)) => put(table, number),
+                    None => failed("this is no statement"),
+                },
+            )
         }
         _ => return None,
     };
@@ -54,7 +71,13 @@ fn write(call: &Call) -> Answer {
 }
 
 fn keep(call: &Call) -> Answer {
-    let Some((table, number)) = create(call.text("sql")) else { return failed("this is no statement") };
+    match create(call.text("sql")) {
+        Some((table, number)) => put(table, number),
+        None => failed("this is no statement"),
+    }
+}
+
+fn put(table: String, number: i32) -> Answer {
     TABLES.lock().unwrap_or_else(PoisonError::into_inner).insert(table, number);
     said("done")
 }
@@ -83,9 +106,19 @@ fn select(call: &Call) -> Answer {
     }
 }
 
-/// A table to be made of the product of two numbers.
-fn create(sql: &str) -> Option<(String, u64)> {
+/// A table to be made of the product of two numbers, which must fit into 32 bits as in most databases.
+fn create(sql: &str) -> Option<(String, i32)> {
     let (table, product) = sql.strip_prefix("CREATE TABLE ")?.split_once(" AS SELECT ")?;
-    let (left, right) = product.strip_suffix(" AS n")?.split_once(" * ")?;
-    Some((table.to_owned(), left.parse::<u64>().ok()? * right.parse::<u64>().ok()?))
+    Some((table.to_owned(), multiplied(product.strip_suffix(" AS n")?)?))
+}
+
+/// The same as a question that keeps its answer.
+fn kept(sql: &str) -> Option<(String, i32)> {
+    let (product, table) = sql.strip_prefix("SELECT ")?.split_once(" AS n INTO ")?;
+    Some((table.to_owned(), multiplied(product)?))
+}
+
+fn multiplied(product: &str) -> Option<i32> {
+    let (left, right) = product.split_once(" * ")?;
+    left.parse::<i32>().ok()?.checked_mul(right.parse().ok()?)
 }

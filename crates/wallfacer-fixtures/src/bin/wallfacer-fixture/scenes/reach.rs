@@ -44,7 +44,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
     ];
     match flaw {
         "reach" => Some(Scene::of(tools)),
-        "reach-programs" => Some(Scene::of(vec![tunes_lutes(), rings_bells()])),
+        "reach-programs" => Some(Scene::of(vec![tunes_lutes(), rings_bells(), blows_horns()])),
         _ => None,
     }
 }
@@ -57,6 +57,16 @@ fn tunes_lutes() -> Tool {
 /// Asks for one where it should lie.
 fn rings_bells() -> Tool {
     Tool::new("ring_bell", "Rings a bell.", json!({}), &[], |_| run("/usr/bin/bellctl ring"))
+}
+
+/// Says in words that it failed, and calls it a success.
+fn blows_horns() -> Tool {
+    Tool::new("blow_horn", "Blows a horn.", json!({}), &[], |_| match run("hornctl blow") {
+        Answer::Result(result) if result["isError"] == true => {
+            said(&format!("\u{274c} Failed to blow the horn\n\nError: {}", result["content"][0]["text"]))
+        }
+        done => done,
+    })
 }
 
 fn run(line: &str) -> Answer {
