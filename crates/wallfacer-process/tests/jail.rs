@@ -319,6 +319,24 @@ print('alive', os.getpid() != 1, len(os.listdir('/proc/self/fd')))",
 }
 
 #[tokio::test]
+async fn keys_of_the_session_are_out_of_reach_whatever_the_network() {
+    // The number of the session's keyring, which every process outside has, and the names of keys.
+    let script = format!(
+        "import ctypes
+print(ctypes.CDLL(None).syscall({}, 0, -3, 1) > 0)
+try: print(len(open('/proc/keys').read()) > 0)
+except OSError: print(False)",
+        libc::SYS_keyctl
+    );
+    for network in [Network::Sink, Network::Host] {
+        let home = Home::new();
+        let mut jailed = home.jailed(python(&script));
+        jailed.jail.as_mut().unwrap().network = network;
+        assert_eq!(run(&jailed).await.1, "False\nFalse\n");
+    }
+}
+
+#[tokio::test]
 async fn a_setuid_program_runs_as_whoever_starts_it() {
     // Only the administrator can make a program that belongs to another.
     if !is_administrator() {

@@ -41,6 +41,9 @@ const LEAST_PROCESSES: u32 = 400;
 const SEALED: [&str; 7] =
     ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi"];
 
+/// What of `/proc` tells of the user's session, whatever namespace it is looked at from.
+const OF_THE_SESSION: [&str; 2] = ["/proc/keys", "/proc/key-users"];
+
 /// Where the kernel lists the System V shared memory of whoever opens it.
 const SHARED_MEMORY: &str = "/proc/sysvipc/shm";
 
@@ -404,6 +407,9 @@ impl Builder {
             let path = format!("{MERGED}{path}");
             self.mount(&path, &path, None, libc::MS_BIND | libc::MS_REC, None)?;
             self.required(Operation::Seal { target: c(&path)?, recursive: true });
+        }
+        for path in OF_THE_SESSION.iter().filter(|path| Path::new(path).exists()) {
+            self.bind(NO_FILE.as_ref(), format!("{MERGED}{path}").as_ref(), false)?;
         }
         Ok(())
     }

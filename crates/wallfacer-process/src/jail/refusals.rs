@@ -3,9 +3,9 @@
 //!
 //! A network namespace holds no sockets to the machine that this one is a guest of, nor those of other odd families;
 //! and `io_uring` makes sockets and opens files without a call that anybody could see. Neither namespaces nor Landlock
-//! keep a server from Unix sockets that have a path, where it sees the directory itself and not an overlay of it. And
-//! Landlock leaves open what has no path: System V memory, keys, the scheduling and limits of other processes; and the
-//! modes, owners and times of files.
+//! keep a server from Unix sockets that have a path, where it sees the directory itself and not an overlay of it. The keys
+//! that the kernel holds for a session of the user go with it into every namespace. And Landlock leaves open what has no
+//! path: System V memory, the scheduling and limits of other processes; and the modes, owners and times of files.
 
 use std::io;
 
@@ -39,8 +39,14 @@ const SOCKETCALL: u32 = 102;
 /// The flavour of the 64-bit calls, from this number on.
 const FIRST_X32_NUMBER: u32 = 0x4000_0000;
 
+/// Read and change the keys of the user's session.
+const OF_KEYS: [libc::c_long; 3] = [libc::SYS_add_key, libc::SYS_request_key, libc::SYS_keyctl];
+/// The same in the 32-bit flavours.
+const OF_KEYS_IN_32_BITS: [u32; 3] =
+    if cfg!(target_arch = "x86_64") { [286, 287, 288] } else { [309, 310, 311] };
+
 /// Reach objects that have no path, and that belong to others of the same user.
-const WITHOUT_PATH: [libc::c_long; 10] = [
+const WITHOUT_PATH: [libc::c_long; 7] = [
     libc::SYS_shmget,
     libc::SYS_shmat,
     libc::SYS_shmctl,
@@ -48,9 +54,6 @@ const WITHOUT_PATH: [libc::c_long; 10] = [
     libc::SYS_semctl,
     libc::SYS_msgget,
     libc::SYS_mq_open,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_keyctl,
 ];
 
 /// Change what is known of a file, which Landlock does not keep anybody from.
@@ -116,21 +119,24 @@ pub(crate) enum Modes {
 pub(crate) struct Refusals(Vec<libc::sock_filter>);
 
 impl Refusals {
-    /// For a server in namespaces of its own; `closed` says that it has a network of its own too. `None` where nothing has
-    /// to be refused.
+    /// For a server in namespaces of its own; `closed` says that it has a network of its own too.
     pub(crate) fn inside(closed: bool) -> io::Result<Option<Self>> {
-        if !closed {
-            return Ok(None);
+        let mut body = no_keys();
+        let mut foreign: Vec<u32> = OF_KEYS_IN_32_BITS.into();
+        if closed {
+            body.extend(when(IO_URING_SETUP as u32, NO_SUCH_CALL));
+            body.extend(families(true, Internet::Open));
+            let socket = if cfg!(target_arch = "x86_64") { 359 } else { 281 };
+            foreign.extend([SOCKETCALL, socket, IO_URING_SETUP as u32]);
         }
-        let mut body = when(IO_URING_SETUP as u32, NO_SUCH_CALL);
-        body.extend(families(true, Internet::Open));
-        Self::of(body, foreign_sockets()).map(Some)
+        Self::of(body, without(&foreign)).map(Some)
     }
 
     /// The same, for one that sees directories of others as they are: no Unix sockets but those that are connected from the
     /// start.
     pub(crate) fn inside_beside_others(closed: bool) -> io::Result<Option<Self>> {
         let mut body = when(IO_URING_SETUP as u32, NO_SUCH_CALL);
+        body.extend(no_keys());
         body.extend(pairs());
         body.extend(if closed { families(false, Internet::Open) } else { no_unix() });
         Self::of(body, vec![give(NO_SUCH_CALL)]).map(Some)
@@ -139,6 +145,7 @@ impl Refusals {
     /// For a server behind a fence, without namespaces.
     pub(crate) fn fenced(internet: Internet, modes: Modes) -> io::Result<Option<Self>> {
         let mut body = when(IO_URING_SETUP as u32, NO_SUCH_CALL);
+        body.extend(no_keys());
         for number in WITHOUT_PATH {
             body.extend(when(number as u32, NO_SUCH_CALL));
         }
@@ -231,15 +238,14 @@ fn pairs() -> Vec<libc::sock_filter> {
     call(libc::SYS_socketpair, body)
 }
 
-/// Refused are the calls of another architecture that make sockets.
-fn foreign_sockets() -> Vec<libc::sock_filter> {
-    let socket = if cfg!(target_arch = "x86_64") { 359 } else { 281 };
-    let mut foreign = vec![load(NUMBER)];
-    for number in [SOCKETCALL, socket, IO_URING_SETUP as u32] {
-        foreign.extend(when(number, NO_SUCH_CALL));
-    }
-    foreign.push(give(ALLOW));
-    foreign
+fn no_keys() -> Vec<libc::sock_filter> {
+    OF_KEYS.iter().flat_map(|number| when(*number as u32, NO_SUCH_CALL)).collect()
+}
+
+/// Refused are these calls of another architecture.
+fn without(numbers: &[u32]) -> Vec<libc::sock_filter> {
+    let refused = numbers.iter().flat_map(|number| when(*number, NO_SUCH_CALL));
+    [load(NUMBER)].into_iter().chain(refused).chain([give(ALLOW)]).collect()
 }
 
 fn statement(code: u32, value: u32) -> libc::sock_filter {
