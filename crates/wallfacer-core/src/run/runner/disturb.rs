@@ -145,19 +145,19 @@ impl Runner {
     }
 
     /// A further session, as another client opens it; or why there is none.
-    async fn open_session(&mut self) -> Result<Result<Connection, Aftermath>, ConnectError> {
+    async fn open_session(&mut self) -> Result<Result<Connection, String>, ConnectError> {
         self.life().await?;
         let mut connector = self.connector.clone();
         let listens = connector.target().reach.endpoint().is_some();
         let first = self.life.as_ref().map(|life| &life.connection).filter(|first| first.process().is_some());
         let Some(first) = first.filter(|_| listens) else {
-            return Ok(Err(impossible("the server does not listen")));
+            return Ok(Err("the server does not listen".to_owned()));
         };
         // That a second client is turned away is found where clients are there at the same time.
         Ok(connector
             .open_beside(first)
             .await
-            .map_or_else(|error| Err(impossible(&error.to_string())), |(connection, _)| Ok(connection)))
+            .map_or_else(|error| Err(error.to_string()), |(connection, _)| Ok(connection)))
     }
 
     /// A client ends its session, and goes on with it all the same.
@@ -171,7 +171,7 @@ impl Runner {
         let mut other = match self.open_session().await? {
             Ok(other) if other.session().is_some() => other,
             Ok(_) => return Ok(told(method, started, impossible("there are no sessions"))),
-            Err(why) => return Ok(told(method, started, why)),
+            Err(why) => return Ok(told(method, started, impossible(&why))),
         };
         let status = other.end_session((started + LEAVING).into()).await;
         if !status.is_some_and(|status| (200..300).contains(&status)) {
@@ -187,7 +187,7 @@ impl Runner {
         for _ in 0..count.min(MAX_SESSIONS) {
             match self.open_session().await? {
                 Ok(another) => open.push(another),
-                Err(why) => return Ok(told("sessions", started, why)),
+                Err(why) => return Ok(told("sessions", started, impossible(&why))),
             }
         }
         let ids = open.iter().filter_map(Connection::session);
@@ -204,7 +204,7 @@ impl Runner {
     ) -> Result<Taken, ConnectError> {
         let mut other = match self.open_session().await? {
             Ok(other) => other,
-            Err(why) => return Ok(told("slow client", Instant::now(), why)),
+            Err(why) => return Ok(told("slow client", Instant::now(), impossible(&why))),
         };
         let pause = Duration::from_millis(ms).min(MAX_PAUSE);
         let call = call(request, patience);
