@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// No directory tree that people work in is deeper.
 const MAX_PARENTS: usize = 64;
 /// Far more than any file takes that is kept in a repository.
-const MAX_BYTES: u64 = 64 << 20;
+pub const MAX_BYTES: u64 = 64 << 20;
 
 /// A directory in which somebody works, and the root of the repository around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,16 +52,7 @@ impl Repository {
 
     pub fn read(&self, path: &Path) -> io::Result<String> {
         self.check_file(path).map_err(io::Error::other)?;
-        let file = self.opened(path, OpenOptions::new().read(true))?;
-        let mut text = String::new();
-        file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-        match text.len() as u64 > MAX_BYTES {
-            true => Err(io::Error::new(
-                io::ErrorKind::FileTooLarge,
-                format!("it is larger than {} MiB", MAX_BYTES >> 20),
-            )),
-            false => Ok(text),
-        }
+        text(self.opened(path, OpenOptions::new().read(true))?, MAX_BYTES)
     }
 
     pub fn write(&self, path: &Path, text: &str) -> io::Result<()> {
@@ -117,11 +108,47 @@ pub fn directories(directory: &Path) -> Vec<&Path> {
     up().take(root.unwrap_or(0) + 1).collect()
 }
 
+/// The text of an ordinary file of at most so many bytes, wherever it lies.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    text(open_regular(path)?, most)
+}
+
+/// Opens an ordinary file to be read. Whoever made the files of a project may have put a pipe there, which would keep us
+/// waiting, or a device that never ends.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    open_ordinary(path, OpenOptions::new().read(true), 0)
+}
+
 /// Opens a file that is no link, even where it became one a moment ago.
 pub(crate) fn open_unlinked(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NOFOLLOW);
-    options.open(path)
+    return open_ordinary(path, options, libc::O_NOFOLLOW);
+    #[cfg(not(unix))]
+    open_ordinary(path, options, 0)
+}
+
+/// What was opened is looked at, not what lies there, so that nobody can exchange it in between.
+fn open_ordinary(path: &Path, options: &mut OpenOptions, flags: i32) -> io::Result<File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags | libc::O_NONBLOCK | libc::O_NOCTTY);
+    #[cfg(not(unix))]
+    let _of_unix = flags;
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+    }
+}
+
+fn text(file: File, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let message = format!("it is larger than {most} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    String::from_utf8(bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not UTF-8 text"))
 }
 
 #[cfg(all(test, unix))]

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use wallfacer_core::findings::{Redaction, rfc3339};
 use wallfacer_core::report::{Report, manifest, trace_lines, written};
+use wallfacer_core::repository::{MAX_BYTES, read_text};
 use wallfacer_core::session::{BehaveError, BehaveOptions, Behaved, behave};
 use wallfacer_core::target::Settings;
 use wallfacer_core::world::Traced;
@@ -125,7 +126,7 @@ pub fn run(args: &Args, config: Option<&Path>, watch: &Watch) -> Result<Exit, Fa
 pub(super) fn noise(settings: &Settings) -> Result<Vec<String>, Failure> {
     let mut lines = settings.noise.clone();
     for file in &settings.noise_files {
-        let text = std::fs::read_to_string(file).map_err(|error| {
+        let text = read_text(file, MAX_BYTES).map_err(|error| {
             let reason = error.to_string();
             let message = format!(
                 "cannot read the file of noise `{}`: {}; `[behave] noise_files` names it",

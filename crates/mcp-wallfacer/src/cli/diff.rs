@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use wallfacer_core::findings::{Finding, Tried, diff, read_findings};
 use wallfacer_core::report::{differences, written};
+use wallfacer_core::repository::{MAX_BYTES, read_text};
 
 use super::corpus_place::CorpusArgs;
 use super::output::{Format, OutputArgs};
@@ -67,8 +68,8 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
 
 /// What the candidate has tried, where it is the document of a run.
 fn tried(candidate: &Path) -> Tried {
-    let text = std::fs::read(candidate).unwrap_or_default();
-    let document: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let text = read_text(candidate, MAX_BYTES).unwrap_or_default();
+    let document: Value = serde_json::from_str(&text).unwrap_or_default();
     Tried::of_document(&document)
 }
 

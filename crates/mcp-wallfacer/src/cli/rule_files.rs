@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use wallfacer_core::repository::{MAX_BYTES, read_text};
 use wallfacer_core::session::RuleSet;
 use wallfacer_core::target::Settings;
 use wallfacer_rules::{Rules, Shelf};
@@ -36,7 +37,7 @@ fn usual() -> Result<Vec<PathBuf>, Failure> {
 /// Reads one file of rules.
 pub fn read(path: &Path, given: &BTreeMap<String, Value>, shelf: &Shelf) -> Result<RuleSet, Failure> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = read_text(path, MAX_BYTES).map_err(|error| {
         let help = match shelf.text(&name) {
             Some(_) => format!("--pack {name} tries the pack of that name"),
             None => "name a rule file, or a pack with --pack".to_owned(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use wallfacer_core::findings::Redaction;
 use wallfacer_core::report::{Document, written};
-use wallfacer_core::repository::Repository;
+use wallfacer_core::repository::{Repository, read_text};
 
 use crate::exit::{Exit, Failure, without_number};
 
@@ -123,12 +123,7 @@ impl<'a> Runs<'a> {
 
 /// The run that a file holds.
 pub fn read(path: &Path) -> Result<Document, Failure> {
-    let shown = path.display();
-    let length = fs::metadata(path).map_or(0, |file| file.len());
-    if length > LONGEST {
-        return Err(failed(format!("cannot read `{shown}`: it is longer than {LONGEST} bytes")));
-    }
-    document(path, fs::read_to_string(path))
+    document(path, read_text(path, LONGEST))
 }
 
 /// The run that stands in a file, which may be anybody's.

@@ -10,9 +10,10 @@ use clap::Args;
 use wallfacer_core::repository::Repository;
 use wallfacer_core::session::RuleSet;
 use wallfacer_core::target::{
-    ByProject, CONFIG_NAME, FileConfig, Flags, Settings, Surroundings, Target, resolve,
+    ByProject, CONFIG_NAME, Confine, FileConfig, Flags, Settings, Surroundings, Target, resolve,
 };
 use wallfacer_core::wire::Connector;
+use wallfacer_core::world::shown_by_project;
 use wallfacer_rules::Rules;
 
 use super::units;
@@ -117,7 +118,7 @@ impl TargetArgs {
         resolved.target.from_environment.extend(environment::secrets());
         resolved.target.timeouts.per_tool.extend(self.tool_timeout.clone());
         if let Some(file) = &resolved.file {
-            tell_given(&mut resolved.target, &around.as_written(file));
+            tell_given(&mut resolved.target, &around, &around.as_written(file));
         }
         // At once, and by every command: some have no report that could begin with it.
         if let Some(opened) = &resolved.target.sandbox.opened {
@@ -266,8 +267,9 @@ impl TargetArgs {
     }
 }
 
-/// Has the report begin with the secrets of our own that a file of the project gives to its server.
-fn tell_given(target: &mut Target, file: &Path) {
+/// Has the report begin with the secrets of our own that a file of the project gives to its server, and with what it shows
+/// of the home directory.
+fn tell_given(target: &mut Target, around: &Surroundings<'_>, file: &Path) {
     let Some(by) = &target.by_project else { return };
     let passed = |name: &String| {
         let command = target.reach.command();
@@ -278,12 +280,24 @@ fn tell_given(target: &mut Target, file: &Path) {
         .filter(|(name, value)| passed(name) || by.filled.contains(value))
         .map(|(name, _)| name)
         .collect();
-    if !given.is_empty() {
-        let told = format!("the server gets the real {}, by {}", given.join(", "), file.display());
-        let opened = target.sandbox.opened.take().map(|opened| format!("{opened}; ")).unwrap_or_default();
-        target.sandbox.opened = Some(opened + &told);
+    // Without a sandbox it sees everything, and that is told.
+    let home = around.home.filter(|_| target.sandbox.confine != Confine::Off);
+    let shown = home.map(|home| shown_by_project(target, around.directory, home)).unwrap_or_default();
+    let mut shown: Vec<String> = shown.iter().map(|path| path.display().to_string()).collect();
+    let more = shown.len().saturating_sub(MOST_SHOWN);
+    shown.truncate(MOST_SHOWN);
+    shown.extend((more > 0).then(|| format!("{more} more")));
+    for (what, named) in [("gets the real", given), ("sees", shown)] {
+        if !named.is_empty() {
+            let told = format!("the server {what} {}, by {}", named.join(", "), file.display());
+            let opened = target.sandbox.opened.take().map(|opened| format!("{opened}; ")).unwrap_or_default();
+            target.sandbox.opened = Some(opened + &told);
+        }
     }
 }
+
+/// Places of the home directory that are named in one line.
+const MOST_SHOWN: usize = 5;
 
 /// The repository around the working directory, for files that are kept in it.
 pub fn repository() -> Result<Repository, Failure> {

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use wallfacer_core::repository::Repository;
+use wallfacer_core::repository::{Repository, read_text};
 use wallfacer_core::target::{CONFIG_NAME, ClientFiles, Surroundings};
 
 const RULES_NAME: &str = "invariants.yaml";
@@ -81,12 +81,14 @@ pub fn run(args: &Args, directory: &Path) -> Result<String, InitError> {
 /// was added.
 fn ignore(directory: &Path) -> bool {
     let path = directory.join(IGNORE_NAME);
-    let there = std::fs::read_to_string(&path);
+    let there = read_text(&path, LONGEST);
     let known =
         |text: &str| text.lines().any(|line| line.trim().trim_matches('/') == IGNORED.trim_matches('/'));
     let is_repository = there.is_ok() || directory.join(".git").exists();
     let is_safe = Repository::around(directory).check_file(&path).is_ok();
-    if !is_repository || !is_safe || there.as_deref().is_ok_and(known) {
+    // A file that is there and cannot be read is not added to either: a pipe would keep us waiting.
+    let is_unreadable = there.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::NotFound);
+    if !is_repository || !is_safe || is_unreadable || there.as_deref().is_ok_and(known) {
         return false;
     }
     let before = there.as_deref().unwrap_or_default();
@@ -97,8 +99,7 @@ fn ignore(directory: &Path) -> bool {
 
 /// The text of a file of the project, where it is not absurdly long.
 fn read(path: &Path) -> Option<String> {
-    let length = std::fs::metadata(path).ok()?.len();
-    if length > LONGEST { None } else { std::fs::read_to_string(path).ok() }
+    read_text(path, LONGEST).ok()
 }
 
 fn plan(project: &Project<'_>, args: &Args) -> Vec<FileToWrite> {

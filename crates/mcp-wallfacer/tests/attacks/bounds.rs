@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use wallfacer_fixtures::require;
 
-use crate::lanes::{each, in_time};
+use crate::lanes::{assert_in_time, each, in_time, late};
 use crate::processes::{MARK, marked, wait_until};
 use crate::ways::{Way, ways};
 use crate::world::{Outcome, World};
@@ -75,7 +75,7 @@ fn test(way: Way, attack: &str, typed: &[&str], budget: Duration, most: u64) -> 
     }
     let took = begun.elapsed();
     let outcome = Outcome::of(&world, &command, ended.join().unwrap());
-    assert!(took <= budget + OVERRUN, "{way:?} took {took:?}: {outcome}");
+    assert_in_time(took, budget + OVERRUN, format!("{way:?}: {outcome}"));
     assert!(memory <= most, "{way:?} took {memory} KiB: {outcome}");
     wait_until("everything that it started ends", || marked(&mark).is_empty());
     Some(outcome)
@@ -125,7 +125,9 @@ def tools(params):
         // calls depends on how busy the machine is.
         for outcome in check_within(4 * BUDGET, attack, &["--format", "json"], MEMORY) {
             assert!(outcome.stdout.contains("the list does not seem to end"), "{outcome}");
-            assert!(!outcome.stdout.contains("did not end within its time limit"), "{outcome}");
+            if outcome.stdout.contains("did not end within its time limit") {
+                late(format!("it was stopped: {outcome}"));
+            }
             assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
         }
     });
@@ -181,7 +183,7 @@ def before(method): time.sleep(0.2)
             let outcome =
                 way.run(&world, &["lock", "--budget", &budget, "--", "/usr/bin/python3", "server.py"]);
             let took = begun.elapsed();
-            assert!(took <= BUDGET + OVERRUN, "{way:?} took {took:?}: {outcome}");
+            assert_in_time(took, BUDGET + OVERRUN, format!("{way:?}: {outcome}"));
             assert_eq!(outcome.code, Some(3), "{outcome}");
             assert_eq!(
                 outcome.stderr,
@@ -217,7 +219,7 @@ fn a_look_and_a_replay_end_soon_after_their_budget_and_say_what_they_did_not_see
         let within_bounds = |args: &[&str]| {
             let begun = Instant::now();
             let outcome = way.run(&world, &[args, &behind].concat());
-            assert!(begun.elapsed() <= BUDGET + OVERRUN, "{:?}: {outcome}", begun.elapsed());
+            assert_in_time(begun.elapsed(), BUDGET + OVERRUN, &outcome);
             outcome
         };
         let looked = within_bounds(&["doctor"]);

@@ -1,5 +1,6 @@
 """Repeats all it is given wherever a server has a word to say, in the way that SPELLING names."""
 import base64, html, json, os, re, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
 
@@ -51,10 +52,9 @@ def answer(name, arguments):
     return "you are " + " ".join(words) + " " + said
 
 
-for line in sys.stdin:
-    asked = json.loads(line) if line.strip().startswith("{") else {}
+def reply_to(asked):
     if not isinstance(asked, dict) or asked.get("id") is None:
-        continue
+        return None
     reply = {"jsonrpc": "2.0", "id": asked["id"]}
     params = asked.get("params") or {}
     if asked.get("method") == "initialize":
@@ -71,4 +71,38 @@ for line in sys.stdin:
         reply["result"] = {"content": [{"type": "text", "text": told}], "isError": wrong}
     else:
         reply["error"] = {"code": -32601, "message": "no method for " + said}
-    print(json.dumps(reply), flush=True)
+    return reply
+
+
+class Listener(BaseHTTPRequestHandler):
+    """Is told its secret by a header of each request."""
+
+    def do_POST(self):
+        global said
+        said = spell(self.headers.get("X-Api-Key", ""))
+        tools[0]["description"] = said
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        try:
+            reply = reply_to(json.loads(body))
+        except ValueError:
+            reply = None
+        told = json.dumps(reply).encode() if reply else b""
+        self.send_response(200 if reply else 202, "OK " + said)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("X-Said", said)
+        self.send_header("Content-Length", str(len(told)))
+        self.end_headers()
+        self.wfile.write(told)
+
+    def do_GET(self):
+        self.send_error(405, "no " + said)
+
+    do_DELETE = do_GET
+
+
+if "--http" in sys.argv:
+    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[-1])), Listener).serve_forever()
+for line in sys.stdin:
+    reply = reply_to(json.loads(line) if line.strip().startswith("{") else {})
+    if reply:
+        print(json.dumps(reply), flush=True)

@@ -377,6 +377,37 @@ fn toolchains_are_there_wherever_they_lie_and_what_is_private_beside_them_is_not
     });
 }
 
+/// Was open, also long after that build: what a file of the project named of the home, in whatever way, was shown to its server,
+/// and nobody was told.
+#[test]
+fn a_file_of_the_project_that_shows_something_of_the_home_is_told_in_the_first_line() {
+    let named = [
+        ("args = [\"server.sh\", \"${HOME}/.ssh\"]", ".ssh"),
+        ("args = [\"server.sh\", \"--keys=${HOME}/.ssh/id_rsa\"]", ".ssh/id_rsa"),
+        ("args = [\"server.sh\", \"link\"]", ".ssh"),
+        ("args = [\"server.sh\"]\nenv = { SETTINGS = \"${HOME}/.ssh/id_rsa\" }", ".ssh/id_rsa"),
+        ("args = [\"HERE/server.sh\"]\ncwd = \"${HOME}/.ssh\"", ".ssh"),
+        ("args = [\"server.sh\"]\nroots = [\"${HOME}/.ssh\"]", ".ssh"),
+    ];
+    each(named, |(lines, shown)| {
+        let world = world("cat ~/.ssh/id_rsa");
+        put(&world, ".ssh/id_rsa", "the-key");
+        std::os::unix::fs::symlink("../home/.ssh", world.here().join("link")).unwrap();
+        let lines = lines.replace("HERE", world.here().to_str().unwrap());
+        let world = world.with("wallfacer.toml", &format!("[target]\ncommand = \"sh\"\n{lines}\n"));
+        let outcome = world.run(&["doctor"]);
+        let told = format!("sandbox: the server sees [ROOT]/home/{shown}, by ./wallfacer.toml");
+        assert_eq!(outcome.stdout.lines().next(), Some(told.as_str()), "{outcome}");
+        assert!(outcome.stderr.contains(&told), "{outcome}");
+    });
+    let world = world("cat ~/.ssh/id_rsa; ls -A ~")
+        .with("wallfacer.toml", "[target]\ncommand = \"sh\"\nargs = [\"server.sh\", \"data\"]\n");
+    put(&world, ".ssh/id_rsa", "the-key");
+    let outcome = world.run(&["doctor"]);
+    assert!(!outcome.stdout.contains("the server sees") && outcome.stderr.is_empty(), "{outcome}");
+    assert!(!outcome.stdout.contains("the-key"), "{outcome}");
+}
+
 /// Was open: a repository's own file switched the sandbox off, and the report did not say so.
 #[test]
 fn a_file_of_the_project_that_opens_the_sandbox_is_told_in_the_first_line() {

@@ -509,6 +509,52 @@ fn what_runs_while_it_is_fetched_finds_no_secret_and_changes_nothing_but_its_own
     });
 }
 
+/// New: what a project says to package managers was not read by us before.
+#[test]
+fn settings_that_are_a_pipe_or_have_no_end_neither_stop_a_fetch_nor_feed_it() {
+    let of_uv = found("uv");
+    let kinds = ["pipe", "huge", "device"];
+    let all = ways().into_iter().flat_map(|way| kinds.map(|kind| (way, kind)));
+    each(all.collect::<Vec<_>>(), |(way, kind)| {
+        let plant = |path: &Path| {
+            let _earlier = fs::remove_file(path);
+            match kind {
+                "pipe" => assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+                "huge" => fs::File::create(path).unwrap().set_len(1 << 40).unwrap(),
+                _ => symlink("/dev/zero", path).unwrap(),
+            }
+        };
+        let victim = Victim::new(way);
+        hostile_launcher(&victim);
+        let here = victim.world.here();
+        for name in [".npmrc", "package.json", "uv.toml", "pip.conf", ".python-version", "server.py"] {
+            plant(&here.join(name));
+        }
+        plant(&victim.home().join(".npmrc"));
+        let outcome = victim.doctor(&["--sandbox", "require"], &["npx", "-y", "pkg"]);
+        victim.is_unharmed(&outcome);
+        assert_eq!(victim.loot().matches("ran\n").count(), 1, "{kind}: {outcome}");
+        assert_eq!(outcome.code, Some(0), "{kind}: {outcome}");
+        let Some(program) = &of_uv else { return };
+        let victim = Victim::new(way);
+        uv(&victim, program);
+        wheel(&victim, "harmless.txt", "");
+        let here = victim.world.here();
+        let project = "[project]\nname = \"app\"\nversion = \"1\"\ndependencies = [\"pkg\"]\n";
+        fs::write(here.join("pyproject.toml"), project).unwrap();
+        ["uv.toml", ".python-version", "server.py"].iter().for_each(|name| plant(&here.join(name)));
+        // What the server itself then does with them is its own affair, and has its limit.
+        let flags = ["--sandbox", "require", "--startup-timeout", "5s"];
+        let uv_run = ["uv", "run", "--no-index", "--find-links", "wheels"];
+        for (run, fetched) in [("pkg", 1), ("server.py", 1)] {
+            let outcome = victim.doctor(&flags, &[&uv_run[..], &[run]].concat());
+            let stores = fs::read_dir(victim.home().join(".cache/wallfacer/fetched")).unwrap();
+            let filled = stores.filter(|store| store.as_ref().unwrap().path().join("fetched").exists());
+            assert!(filled.count() >= fetched, "{kind}: {outcome}");
+        }
+    });
+}
+
 /// New, and no attack: what was named is given, because the user said so.
 #[test]
 fn a_secret_that_was_named_for_the_server_is_there_for_the_fetch() {

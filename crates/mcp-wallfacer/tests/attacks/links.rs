@@ -1,9 +1,12 @@
-//! A repository in which somebody planted links: nothing behind them is read or written over.
+//! A repository in which somebody planted links: nothing behind them is read or written over. Nor does what is no ordinary file
+//! keep anybody waiting.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
+use std::process::Command;
 
+use crate::lanes::each;
 use crate::world::{Outcome, World, fixture};
 
 /// What stands in the file outside of the repository, to which the links lead.
@@ -168,6 +171,43 @@ fn configuration_and_packs_that_are_links_are_not_written_through() {
     let planted = Planted::directory(".github");
     let outcome = planted.run(&["init", "--ci"]);
     planted.assert_refused(&outcome, ".github");
+}
+
+/// Was open, also long after that build: whoever opened a pipe waited for ever, `lock --check` for example.
+#[test]
+fn a_file_that_is_a_pipe_or_has_no_end_keeps_nobody_waiting() {
+    let server = fixture();
+    let read_by: [(&str, &[&str]); 14] = [
+        ("wallfacer.toml", &["doctor", "--", "SERVER", "correct"]),
+        (".mcp.json", &["doctor", "--server", "one"]),
+        ("wallfacer.lock", &["lock", "--check", "--calls", "1", "--", "SERVER", "correct"]),
+        ("wallfacer.lock", &["lock", "--calls", "1", "--", "SERVER", "correct"]),
+        ("wallfacer-baseline.toml", &["ci", "--budget", "2s", "--", "SERVER", "correct"]),
+        ("wallfacer-schemas.json", &["differential", "--iterations", "1", "--", "SERVER", "correct"]),
+        (".wallfacer/runs/20260101T000000Z-check/run.json", &["report"]),
+        (".wallfacer/runs/20260101T000000Z-check/run.json", &["report", "--list"]),
+        (".wallfacer/corpus/search/0123456789abcdef.json", &["corpus", "list"]),
+        ("packs/mine.yaml", &["pack", "show", "mine"]),
+        ("invariants.yaml", &["property", "invariants.yaml", "--", "SERVER", "correct"]),
+        ("invariants.yaml", &["check", "--budget", "2s", "--", "SERVER", "correct"]),
+        ("server", &["doctor", "--", "./server"]),
+        (".gitignore", &["init"]),
+    ];
+    let planted = read_by.iter().flat_map(|row| ["pipe", "huge", "device"].map(|kind| (row, kind)));
+    each(planted.collect::<Vec<_>>(), |((name, words), kind)| {
+        let world = World::new();
+        let path = world.here().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match kind {
+            "pipe" => assert!(Command::new("mkfifo").arg(&path).status().unwrap().success()),
+            "huge" => fs::File::create(&path).unwrap().set_len(1 << 40).unwrap(),
+            _ => symlink("/dev/zero", &path).unwrap(),
+        }
+        let words: Vec<&str> =
+            words.iter().map(|word| if *word == "SERVER" { server.as_str() } else { word }).collect();
+        let outcome = world.run(&words);
+        assert!(matches!(outcome.code, Some(0..=3)), "{name} as {kind}: {outcome}");
+    });
 }
 
 /// A link that stays in the repository is the project's own, and what the user names may be a link.

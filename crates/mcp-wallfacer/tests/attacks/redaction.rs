@@ -388,13 +388,29 @@ const COMMANDS: [(&str, &str); 8] = [
     ("behave", "json"),
 ];
 
+/// The same for a secret of the other server in a comparison.
+const COMPARISONS: [(&str, &str); 3] =
+    [("differential", "human"), ("differential", "json"), ("differential", "sarif")];
+
 /// Was open: hexadecimal, base64 with a name before it, other letter case, backwards, and every escape but JSON's.
 ///
 /// A random secret in each place that can hold one, told by the server in a random way, and searched for in all that
 /// runs of all kinds leave behind.
 #[test]
 fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
-    let places = ["variable", "inherited", "flag", "word", "url", "config", "client", "rule", "parameter"];
+    let places = [
+        "variable",
+        "inherited",
+        "flag",
+        "word",
+        "url",
+        "config",
+        "client",
+        "rule",
+        "parameter",
+        "header",
+        "against",
+    ];
     each(places.into_iter().enumerate(), |(nth, place)| {
         let mut dice = Dice(20_261_117 + nth as u64);
         let Some(world) = world() else { return };
@@ -416,6 +432,15 @@ fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
             "flag" => words.extend(["--api-key".to_owned(), secret.clone()]),
             "word" => words.push(secret.clone()),
             "url" => words.push(format!("https://ada:{secret}@db.invalid/x")),
+            "header" => {
+                flags.extend(["--url", "http://127.0.0.1:8123/mcp", "--header"].map(str::to_owned));
+                flags.push(format!("X-Api-Key: {secret}"));
+                words.extend(["--http", "8123"].map(str::to_owned));
+            }
+            "against" => {
+                let other = format!("python3 echo.py --api-key '{secret}'");
+                flags.extend(["--against".to_owned(), other, "--iterations".to_owned(), "12".to_owned()]);
+            }
             "config" => {
                 let value = serde_json::Value::from(secret.as_str());
                 let spelling = "${SPELLING}";
@@ -435,7 +460,9 @@ fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
         }
         let parameter = ["--param".to_owned(), format!("word={secret}")];
         let parameter = if place == "parameter" { &parameter[..] } else { &[] };
-        for (number, (command, format)) in COMMANDS.into_iter().enumerate() {
+        let mut is_told = false;
+        let commands = if place == "against" { &COMPARISONS[..] } else { &COMMANDS };
+        for (number, &(command, format)) in commands.iter().enumerate() {
             // Each has its turn, more than once.
             let spelling = SPELLINGS[(nth * COMMANDS.len() + number) % SPELLINGS.len()];
             let mut args: Vec<String> = vec![command.to_owned()];
@@ -470,7 +497,9 @@ fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
             let outcome = run(&world, &given, &args);
             assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{place}, {spelling}: {outcome}");
             assert_gone(&world, &outcome, &secret);
+            is_told |= outcome.stdout.contains("redacted");
         }
+        assert!(is_told, "{place}: nothing shows that there was a secret");
         let written = world.files();
         let missing: Vec<&str> =
             FORMATS.into_iter().filter(|format| !written.contains(&format!("report.{format}"))).collect();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::lanes::{each, in_time};
+use crate::lanes::{assert_in_time, each, in_time};
 use crate::ways::{Way, lower_rungs, ways};
 use crate::world::{Outcome, World};
 
@@ -107,7 +107,7 @@ fn a_server_that_sleeps_in_the_sandbox_never_runs_outside_and_costs_its_limit_on
     in_time(|| {
         let begun = Instant::now();
         let (outcome, _) = sleeper.meet(&ways()[0], &["doctor"]);
-        assert!(begun.elapsed() < LIMIT + BEYOND, "{:?}: {outcome}", begun.elapsed());
+        assert_in_time(begun.elapsed(), LIMIT + BEYOND, outcome);
     });
 }
 

@@ -18,7 +18,7 @@
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::lanes::each;
 use crate::ways::{Way, lower_rungs, ways};
@@ -173,12 +173,13 @@ tried('x32', lambda: libc.syscall(0x40000000 + 41, 1, 1, 0))
 tried('io_uring', lambda: libc.syscall(425, 4, ctypes.create_string_buffer(120)))
 tried('vsock', lambda: libc.socket(40, 1, 0))
 tried('kill', lambda: os.kill(US, 0))
+tried('keys', lambda: libc.syscall(250, 0, -3, 0))
 if platform.machine() == 'x86_64':
     page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     # push rbx; mov eax, edi; mov ebx, esi; xchg ecx, edx; int 0x80; pop rbx; ret
     page.write(bytes.fromhex('5389f889f387d1cd805bc3'))
     gate = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_int] * 4)(ctypes.addressof(ctypes.c_char.from_buffer(page)))
-    for name, call in [('socket', (359, 40, 1, 0)), ('io_uring', (425, 4, 0, 0)), ('unshare', (310, 0x10000000, 0, 0))]:
+    for name, call in [('socket', (359, 40, 1, 0)), ('io_uring', (425, 4, 0, 0)), ('unshare', (310, 0x10000000, 0, 0)), ('keys', (288, 0, -3, 0))]:
         tried('int80 ' + name, lambda: gate(*call))
     if gate(20, 0, 0, 0) not in (os.getpid(), -38): print('the gate leads nowhere')
 MORE
@@ -218,7 +219,7 @@ tried('binary', lambda: open({binary:?}, 'ab').write(b'x'))"
     });
 }
 
-/// Held. There is a network that goes nowhere, and files that can be written and stay as they are.
+/// Held but for one way, which was open also long after that build: the keys of the user's session. There is a network that goes nowhere, and files that can be written and stay as they are.
 #[test]
 fn what_lies_outside_is_neither_written_nor_reached_nor_seen() {
     each(ways(), |way| {
@@ -243,6 +244,49 @@ if opened: print('inherited', [os.readlink('/proc/self/fd/' + name) for name in 
             )
         });
     });
+}
+
+/// Was open, also long after that build: what the kernel keeps for a session of the user, such as tickets and passwords, could
+/// be read and changed from every namespace, and its names stood in `/proc/keys`.
+#[test]
+fn keys_of_the_users_session_are_not_seen() {
+    const WITH_A_KEY: &str = "import ctypes, os, sys
+libc = ctypes.CDLL(None)
+libc.syscall(250, 1, None)
+libc.syscall(248, b'user', b'ticket-of-mine', b'the-real-one', 12, -3)
+os.execv(sys.argv[1], sys.argv[1:])";
+    let attack = "import ctypes
+libc = ctypes.CDLL(None)
+key = libc.syscall(250, 10, -3, b'user', b'ticket-of-mine', 0)
+told = ctypes.create_string_buffer(64)
+print(key, libc.syscall(250, 11, key, told, 64), told.value)
+try: print('ticket-of-mine' in open('/proc/keys').read())
+except OSError: print(False)";
+    let landlock = lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock"));
+    let ways = ways().into_iter().map(|way| ("", way)).chain(landlock);
+    each(
+        ways.flat_map(|way| ["deny", "host"].map(|net| (way, net))).collect::<Vec<_>>(),
+        |((lacks, way), net)| {
+            let world = world(attack);
+            let args = ["doctor", "--format", "json", "--net", net, "--", "/usr/bin/python3", "server.py"];
+            let plain = way.command(&world, &args);
+            let mut command = Command::new("/usr/bin/python3");
+            command.args(["-c", WITH_A_KEY]);
+            let program = Command::new("which").arg(plain.get_program()).output().unwrap().stdout;
+            command.arg(String::from_utf8(program).unwrap().trim()).args(plain.get_args()).env_clear();
+            command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            command
+                .current_dir(world.here())
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            let outcome = world.finish(command);
+            // Without namespaces the names of keys are in sight, as other processes are.
+            let told = told(&outcome);
+            let wanted = if lacks.is_empty() { "-1 -1 b''\nFalse\n" } else { "-1 -1 b''\n" };
+            assert!(told.starts_with(wanted), "{way:?} {net}: {told}: {outcome}");
+        },
+    );
 }
 
 /// Was open: what a server left that killed its keeper went on, and nothing was said of it.

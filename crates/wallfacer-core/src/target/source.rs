@@ -1,9 +1,9 @@
 //! Points at a place in a file: a [`Problem`] has the line, the column and a snippet for its reader.
 
 use super::secret;
+use crate::repository::read_text;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -40,13 +40,7 @@ struct Snippet {
 
 impl Source {
     pub fn read(path: &Path) -> io::Result<Self> {
-        let mut bytes = Vec::new();
-        File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MAX_FILE_BYTES {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is larger than 64 MiB"));
-        }
-        let text = String::from_utf8(bytes)
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not UTF-8 text"))?;
+        let text = read_text(path, MAX_FILE_BYTES)?;
         // Some Windows editors put a byte order mark in front.
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
         Ok(Self { path: path.to_owned(), text })

@@ -10,6 +10,8 @@ use regex::Regex;
 use serde_json::Value;
 use wallfacer_process::sink::Type;
 
+use crate::repository::read_text;
+
 /// Names that are taken.
 const MAX_NAMES: usize = 48;
 const MAX_FILES: usize = 300;
@@ -146,7 +148,7 @@ fn package_of(file: &Path) -> Option<PathBuf> {
 fn installed_module(script: &Path) -> Option<PathBuf> {
     static STARTS: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?m)^from (\w+)[\w.]* import ").expect("a fixed pattern"));
-    let text = fs::read_to_string(script).ok().filter(|text| text.starts_with("#!"))?;
+    let text = read_text(script, MAX_FILE).ok().filter(|text| text.starts_with("#!"))?;
     module_of(script, &STARTS.captures(&text)?[1])
 }
 
@@ -183,7 +185,7 @@ fn texts(root: &Path, largest: u64) -> Vec<String> {
                 continue;
             }
             bytes += size;
-            texts.extend(fs::read_to_string(&path).ok());
+            texts.extend(read_text(&path, largest).ok());
         }
     }
     texts

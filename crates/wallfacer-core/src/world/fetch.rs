@@ -258,7 +258,7 @@ impl World {
         plants.insert(self.fetching.cwd.clone(), Plant::Directory);
         if step.needs_project {
             writable.push(project_of(&step.place));
-            plants.extend(settings::of_interpreters(&step.place, &self.home));
+            plants.extend(settings::over_projects(&step.place, &self.home));
         } else {
             plants.insert(step.place.clone(), Plant::Directory);
             plants.extend(settings::of_projects(&step.place, &self.home));

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::pipx::pipx;
 use super::uv::{Cut, cut};
+use crate::repository::open_regular;
 use crate::target::Command;
 
 /// What is executed in the place of the server, and does nothing. By its path, so that no package can be it.
@@ -239,7 +240,7 @@ fn uv_run(arguments: &[&str], cwd: &Path) -> Launcher {
 fn names_its_needs(script: &str, found: &Cut<'_>, cwd: &Path) -> bool {
     let place = found.value("--directory").map_or_else(|| cwd.to_owned(), |place| cwd.join(place));
     let mut beginning = Vec::new();
-    let file = std::fs::File::open(place.join(script)).ok().filter(|_| found.code || script.ends_with(".py"));
+    let file = open_regular(&place.join(script)).ok().filter(|_| found.code || script.ends_with(".py"));
     let read = file.map(|file| file.take(BEGINNING).read_to_end(&mut beginning));
     let text = String::from_utf8_lossy(&beginning);
     read.is_some_and(|read| read.is_ok()) && text.lines().any(|line| line.trim_end() == NAMES_ITS_NEEDS)

@@ -55,7 +55,7 @@ pub use code::{Expected, expected_members, members_asked_for};
 pub use entrusted::Entrusted;
 pub use missed::{asked_of_nothing, missed};
 pub use recipe::World;
-pub use scope::{DeclaredBy, confining_directories};
+pub use scope::{DeclaredBy, confining_directories, shown_by_project};
 pub use sought::{Lack, Sought};
 pub use standing::{Observed, Standing};
 pub use start::way_to;

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::target::Command;
+use crate::repository::{Repository, read_text};
+use crate::target::{Command, Target};
 
 /// Who said that a directory is the server's business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,11 +141,10 @@ const MAX_SETTINGS: u64 = 64 << 10;
 /// The directories that a file of settings names as places to work in.
 fn read_settings(path: &Path) -> BTreeSet<PathBuf> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let small = || path.metadata().is_ok_and(|about| about.is_file() && about.len() <= MAX_SETTINGS);
-    if !SETTINGS.contains(&ending) || !small() {
+    if !SETTINGS.contains(&ending) {
         return BTreeSet::new();
     }
-    std::fs::read_to_string(path).map(|text| stated_directories(&text, "")).unwrap_or_default()
+    read_text(path, MAX_SETTINGS).map(|text| stated_directories(&text, "")).unwrap_or_default()
 }
 
 /// Directories that are read of one text, and the part of it that is looked at.
@@ -214,6 +214,19 @@ pub(super) fn places(command: &Command, cwd: &Path) -> BTreeSet<PathBuf> {
         false => path.parent().filter(|parent| parent.is_dir()).map(Path::to_path_buf),
     };
     all.filter(|path| path.components().count() > 1).filter_map(place).collect()
+}
+
+/// What of the home directory a file of the project shows to its server by naming it, beyond the project itself: in its
+/// arguments, variables and roots, or as the place of start.
+pub fn shown_by_project(target: &Target, here: &Path, home: &Path) -> BTreeSet<PathBuf> {
+    let command = target.reach.command().filter(|_| target.by_project.is_some());
+    let (Some(command), Ok(home)) = (command, home.canonicalize()) else { return BTreeSet::new() };
+    let cwd = command.cwd.as_ref().map_or_else(|| here.to_path_buf(), |cwd| here.join(cwd));
+    let set = command.environment.set.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    let project = Repository::around(here);
+    let named = places(command, &cwd).into_iter().chain(named_by_variables(&set, &cwd, &home));
+    let named = named.chain(target.roots.iter().cloned()).chain([cwd]).filter(|path| !project.holds(path));
+    named.filter_map(|path| path.canonicalize().ok()).filter(|real| real.starts_with(&home)).collect()
 }
 
 /// Endings of the names of variables that say where a file or directory of a server is.

@@ -4,12 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use wallfacer_process::jail::Plant;
 
-use crate::repository::Repository;
+use crate::repository::{Repository, read_text};
 use crate::target::is_secret_name;
 
 /// Files by which a directory, or one above it, tells package managers what to do.
@@ -50,10 +49,16 @@ const OF_REGISTRIES: [&str; 4] = ["npm_config_", "pip_", "uv_", "pipx_"];
 /// The settings that a directory and those above it hold, as they may be shown. The home directory is left out: it has
 /// settings of the user.
 pub(super) fn of_projects(directory: &Path, home: &Path) -> BTreeMap<PathBuf, Plant> {
-    let directories =
-        directory.ancestors().take(MAX_PARENTS).filter(|place| *place != home && *place != Path::new("/"));
-    let files = directories.flat_map(|place| OF_PROJECTS.iter().map(|name| place.join(name)));
-    files.filter(|file| is_own(file)).filter_map(|file| Some((file.clone(), plant(shown(&file)?)))).collect()
+    let files = files_of_projects(directory, home).filter(|file| is_own(file));
+    files.filter_map(|file| Some((file.clone(), plant(shown(&file)?)))).collect()
+}
+
+fn files_of_projects<'a>(directory: &'a Path, home: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
+    let directories = directory
+        .ancestors()
+        .take(MAX_PARENTS)
+        .filter(move |place| *place != home && *place != Path::new("/"));
+    directories.flat_map(|place| OF_PROJECTS.iter().map(|name| place.join(name)))
 }
 
 /// Whether a file is what it seems to be: a link out of the project may lead to a key, and what is shown here can be sent
@@ -63,11 +68,18 @@ fn is_own(file: &Path) -> bool {
     !is_link || file.parent().is_some_and(|directory| Repository::around(directory).holds(file))
 }
 
-/// The same of those files alone that may name an interpreter, for a project that is seen as a whole.
-pub(super) fn of_interpreters(directory: &Path, home: &Path) -> BTreeMap<PathBuf, Plant> {
+/// What lies over the files of a project that is seen as a whole: over those that may name an interpreter what of them may be
+/// shown, and an empty file over those that nobody can read to the end, such as a pipe.
+pub(super) fn over_projects(directory: &Path, home: &Path) -> BTreeMap<PathBuf, Plant> {
     let names_one =
         |file: &Path| file.file_name().is_some_and(|name| INTERPRETERS.iter().any(|own| name == *own));
-    of_projects(directory, home).into_iter().filter(|(file, _)| names_one(file)).collect()
+    let is_there = |file: &Path| file.metadata().is_ok_and(|about| !about.is_dir());
+    let over = |file: &Path| match shown(file) {
+        Some(text) => names_one(file).then_some(text),
+        None => is_there(file).then(String::new),
+    };
+    let files = files_of_projects(directory, home).filter(|file| is_own(file));
+    files.filter_map(|file| Some((file.clone(), plant(over(&file)?)))).collect()
 }
 
 /// What the settings of a directory and those above it say about where packages come from.
@@ -148,11 +160,7 @@ fn plant(text: String) -> Plant {
 }
 
 fn shown(file: &Path) -> Option<String> {
-    let mut content = Vec::new();
-    // To open a pipe is to wait for somebody who writes to it.
-    file.metadata().ok().filter(fs::Metadata::is_file)?;
-    fs::File::open(file).ok()?.take(MAX_LENGTH).read_to_end(&mut content).ok()?;
-    let text = String::from_utf8(content).ok()?;
+    let text = read_text(file, MAX_LENGTH).ok()?;
     Some(match file.file_name().and_then(OsStr::to_str).unwrap_or_default() {
         "package.json" | "uv.lock" => text,
         "pyproject.toml" => without_users(&text),
@@ -268,6 +276,19 @@ mod tests {
         std::os::unix::fs::symlink("shared", project.join(".npmrc")).unwrap();
         let found = of_projects(&project, Path::new("/nowhere"));
         assert_eq!(found.into_keys().collect::<Vec<_>>(), [project.join(".npmrc")]);
+    }
+
+    #[test]
+    fn a_setting_that_nobody_can_read_to_the_end_is_not_read_and_has_nothing_in_it() {
+        let project = tempfile::tempdir().unwrap();
+        let [pipe, device, huge] = [".npmrc", "pip.conf", "uv.toml"].map(|name| project.path().join(name));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        fs::create_dir(project.path().join(".git")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &device).unwrap();
+        fs::File::create(&huge).unwrap().set_len(1 << 40).unwrap();
+        assert_eq!(of_projects(project.path(), Path::new("/nowhere")), BTreeMap::new());
+        let over = over_projects(project.path(), Path::new("/nowhere"));
+        assert_eq!(over, [&pipe, &huge].map(|file| (file.clone(), plant(String::new()))).into());
     }
 
     #[test]
