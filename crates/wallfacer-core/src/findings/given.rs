@@ -18,6 +18,9 @@ const BEGINNING: usize = 24;
 /// A word of small letters this short may well be one of the server's own.
 const OWN_WORD: usize = 8;
 
+/// Words that programs say of themselves. A server that was sent one of them says it as often as before.
+const OF_PROGRAMS: [&str; 8] = ["undefined", "null", "None", "NaN", "true", "True", "false", "False"];
+
 /// What was put into the server, and may come back in its words.
 #[derive(Debug, Clone, Default)]
 pub struct Given {
@@ -122,9 +125,13 @@ fn stands_alone(value: &str, previous: Option<char>, behind: &str) -> bool {
     if within_word(previous, first) || within_word(behind.chars().next(), last) {
         return false;
     }
+    let quoted = previous.is_some_and(|letter| "'\"`=“‘".contains(letter));
+    if OF_PROGRAMS.contains(&value) {
+        return quoted;
+    }
     // A short plain word counts only where a message puts a value: in quotes, or at its end.
     let at_the_end = behind.trim_end_matches(['.', '…', '!', ')', ']', '\n', ' ']).is_empty();
-    !is_plain(value) || at_the_end || previous.is_some_and(|letter| "'\"`=“‘".contains(letter))
+    !is_plain(value) || at_the_end || quoted
 }
 
 /// Whether a text could be one of the server's own words, or a single sign of its own.

@@ -155,6 +155,12 @@ mod tests {
     fn a_word_of_the_server_stays_when_we_happened_to_send_it() {
         assert_eq!(after(json!({ "q": "not" }), "it must not be empty"), "it must not be empty");
         assert_eq!(after(json!({ "q": "e" }), "it must be there"), "it must be there");
+        let nothing = "cannot read properties of undefined (reading a map)";
+        assert_eq!(after(json!({ "q": "undefined" }), nothing), nothing);
+        assert_eq!(
+            after(json!({ "q": "undefined" }), "there is no 'undefined' here"),
+            "there is no <*> here"
+        );
         assert_eq!(after(json!({ "q": "-" }), "no - really"), "no - really");
         assert_eq!(after(json!({ "q": "Value" }), "ValueError: empty"), "ValueError: empty");
     }

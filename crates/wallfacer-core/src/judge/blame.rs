@@ -42,14 +42,32 @@ pub fn blame_of(text: &str, case: &Case) -> Blame {
 /// Why an error says nothing of the server: our world lacks what it needed, or answered otherwise than the world outside.
 /// In words for the report; none where the error is its own. Every check, rule and probe asks this.
 pub fn excuse(text: &str, case: &Case, taken: &Taken) -> Option<String> {
+    // Who failed behind a fetch, and does not say that the arguments are at fault, failed over what was fetched.
+    let blamed = blame_of(text, case);
+    excused(text, blamed, taken, |said| {
+        READS_AN_ANSWER.is_match(said) || blamed == Blame::Nobody && !BY_ITSELF.is_match(said)
+    })
+}
+
+/// The same of a server that ended, and wrote this before: it may say anything, so only what tells of an answer counts.
+pub fn excuse_of_end(text: &str, case: &Case, taken: &Taken) -> Option<String> {
+    excused(text, blame_of(text, case), taken, |said| READS_AN_ANSWER.is_match(said))
+}
+
+fn excused(
+    text: &str,
+    blamed: Blame,
+    taken: &Taken,
+    fails_over_answer: impl Fn(&str) -> bool,
+) -> Option<String> {
     let said = shortened(text.trim(), SHOWN);
-    if let Blame::World(what) = blame_of(text, case) {
+    if let Blame::World(what) = blamed {
         return Some(format!("{what}: {said}"));
     }
     let asked = last_fetched(taken)?;
-    let text = text.chars().take(MAX_TEXT).collect::<String>().to_lowercase();
-    let read = READS_AN_ANSWER.is_match(&without_frames(&text));
-    read.then(|| format!("the sandbox answered for `{asked}`, and not as the service does: {said}"))
+    let text = without_frames(&text.chars().take(MAX_TEXT).collect::<String>().to_lowercase());
+    let fails = !REFUSES_ARGUMENTS.is_match(&text) && fails_over_answer(&text);
+    fails.then(|| format!("the sandbox answered for `{asked}`, and not as the service does: {said}"))
 }
 
 /// The service that was asked last in this step, where the sandbox answered in its place.
@@ -135,7 +153,7 @@ static WORLD: LazyLock<RegexSet> =
 /// How refusals say what is wrong with what was asked: validators, databases, policies, plain sentences.
 static INPUT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"not found|no such|does not exist|doesn't exist|\bunknown\b|unrecognized|\binvalid|is required|missing required|missing \d+ required|field required|must (?:be|have|contain|match|not)|should be|cannot be (?:empty|null|negative|blank)|can't be empty|unsupported|not supported|not (?:a )?valid|validation (?:error|failed)|validationerror|zoderror|valueerror|"code":\s*"(?:invalid|too|unrecognized|custom|not)_|expected \w+,? (?:but )?(?:received|got)|input should be|syntax error|parse error|parsing error|failed to parse|could not parse|cannot parse|unable to parse|unterminated|malformed|sqlite_error|operationalerror|duplicate key|violates|constraint failed|already exists|bad request|out of range|out of bounds|too (?:long|large|many|short|small|big)|exceeds|at (?:least|most) \d|not allowed|not permitted|disallowed|forbidden|access denied|permission denied|denied|blocked|security policy|\bpolicy\b|prohibited|rejected|refused|outside|read-only|readonly|only \w+ (?:is|are) (?:allowed|supported)|enoent|eacces|eisdir|enotdir|eperm|enametoolong"#,
+        r#"not found|no such|does not exist|doesn't exist|\bunknown\b|unrecognized|\binvalid|is required|missing required|missing \d+ required|field required|must (?:be|have|contain|match|not)|should be|cannot be (?:empty|null|negative|blank)|can't be empty|unsupported|not supported|not (?:a )?valid|validation (?:error|failed)|validationerror|zoderror|valueerror|"code":\s*"(?:invalid|too|unrecognized|custom|not)_|expected \w+,? (?:but )?(?:received|got)|input should be|syntax error|parse error|parsing error|failed to parse|could not parse|cannot parse|unable to parse|unterminated|malformed|sqlite_error|operationalerror|duplicate key|violates|constraint failed|already exists|bad request|out of range|out of bounds|too (?:long|large|many|short|small|big)|exceeds|at (?:least|most) \d|not allowed|not permitted|disallowed|forbidden|access denied|permission denied|denied|blocked|security policy|\bpolicy\b|prohibited|rejected|refused|outside|not both|mutually exclusive|(?:use|pass|give|provide|specify) (?:either|one|only|exactly|at least)|please (?:provide|specify|give|use)|can ?not be (?:combined|used)|could(?: not|n't) find|read-only|readonly|only \w+ (?:is|are) (?:allowed|supported)|enoent|eacces|eisdir|enotdir|eperm|enametoolong"#,
     )
 });
 
@@ -150,6 +168,17 @@ static CRASHES: LazyLock<Regex> = LazyLock::new(|| {
 static READS_AN_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"typeerror|keyerror|indexerror|attributeerror|valueerror|cannot read propert|cannot destructure|is not a function|is not iterable|(?:undefined|null) is not|nonetype|has no attribute|string indices|list ind(?:ex|ices)|validation|zoderror|invalid_type|\bjson\b|unmarshal|deseriali[sz]|decod|missing field|pars(?:e|ing)|not well-formed|unexpected|invalid (?:response|date|time value)|isoformat|could not convert|nil pointer|unwrap\(\)|panicked|expected \w+,? (?:but )?(?:received|got)",
+    )
+});
+
+/// How the library of a server refuses arguments before the tool has them: whatever was fetched has no part in it.
+static REFUSES_ARGUMENTS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"input validation error|invalid arguments for tool"));
+
+/// How programs fail that need no answer for it.
+static BY_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"zerodivision|division by zero|divide by zero|recursion|maximum call stack|stack overflow|out of memory|memoryerror|heap|segmentation fault|assert|referenceerror|nameerror|unboundlocalerror|rangeerror|unicode\w*error|surrogate",
     )
 });
 
@@ -212,6 +241,7 @@ mod tests {
             "SQLITE_ERROR: near \"x\": incomplete input",
             "Command blocked by security policy",
             "TypeError: Invalid URL",
+            "Use either the lamp or the shelf when you light it, not both.",
             "ValueError: time data 'x' does not match format",
         ] {
             assert_eq!(blame(text), Blame::Input, "{text}");
@@ -258,15 +288,29 @@ mod tests {
             let (method, host, path) = ("GET".into(), "garden.example".into(), "/plants".into());
             Some(vec![Fetched { method, host, path }])
         };
-        for text in ["TypeError: Cannot read properties of undefined (reading 'map')", "KeyError: 'plants'"] {
+        for text in [
+            "TypeError: Cannot read properties of undefined (reading 'map')",
+            "KeyError: 'plants'",
+            "Failed to look at the garden: there are no beds in it",
+            "beds need version 19 of the garden, and this is 1.0.0",
+        ] {
             let why = excuse(text, &case, &step(asked())).expect("an answer of ours");
             assert!(why.contains("garden.example") && why.contains(text), "{why}");
             assert_eq!(excuse(text, &case, &step(Some(Vec::new()))), None, "{text}");
             assert_eq!(excuse(text, &case, &step(None)), None, "{text}");
         }
-        for text in ["division by zero", "maximum recursion depth exceeded", "out of memory"] {
+        for text in [
+            "division by zero",
+            "maximum recursion depth exceeded",
+            "out of memory",
+            "Input validation error: Invalid arguments for tool dig: expected string, received number",
+            "bed 7 not found",
+        ] {
             assert_eq!(excuse(text, &case, &step(asked())), None, "{text}");
         }
+        // A log says many things; only what tells of an answer excuses an end.
+        assert_eq!(excuse_of_end("listening", &case, &step(asked())), None);
+        assert!(excuse_of_end("KeyError: 'plants'", &case, &step(asked())).is_some());
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub struct Refusal {
 pub fn read_refusal(text: &str, fields: &[String], sent: &Map<String, Value>) -> Refusal {
     let mut refusal = Refusal::default();
     if let Some(faults) = listed(text) {
-        refusal.read_faults(&faults, fields, MAX_LEVELS);
+        refusal.read_faults(&faults, fields, sent, MAX_LEVELS);
     }
     let mut heading: Option<&String> = None;
     for line in text.lines() {
@@ -108,10 +108,15 @@ impl Refusal {
     }
 
     /// Reads a validator's list of faults: each has the path of what it is about, and often what it would take.
-    fn read_faults(&mut self, faults: &Value, fields: &[String], levels: usize) {
+    fn read_faults(&mut self, faults: &Value, fields: &[String], sent: &Map<String, Value>, levels: usize) {
         let faults = faults.as_array().map(Vec::as_slice).unwrap_or(std::slice::from_ref(faults));
         for fault in faults.iter().take(MAX_CHOICES).filter(|_| levels > 0) {
             let path = ["path", "loc", "instancePath", "dataPath"].iter().find_map(|key| fault.get(*key));
+            if let Some(Lesson { field, value }) =
+                path.and_then(|path| with_member(path, fault, fields, sent, &self.lessons))
+            {
+                self.learn(&field, value);
+            }
             let field = path.and_then(|path| last_name(path, fields));
             if let Some(field) = &field {
                 self.blamed.insert(field.clone());
@@ -128,7 +133,7 @@ impl Refusal {
             }
             for key in ["errors", "issues", "details", "error", "unionErrors"] {
                 if let Some(inner) = fault.get(key).filter(|inner| inner.is_array() || inner.is_object()) {
-                    self.read_faults(inner, fields, levels - 1);
+                    self.read_faults(inner, fields, sent, levels - 1);
                 }
             }
         }
@@ -144,12 +149,46 @@ fn listed(text: &str) -> Option<Value> {
 
 /// The innermost part of a path that is a field.
 fn last_name(path: &Value, fields: &[String]) -> Option<String> {
-    let parts: Vec<String> = match path {
+    names_in(path).into_iter().rev().find(|part| fields.contains(part))
+}
+
+fn names_in(path: &Value) -> Vec<String> {
+    match path {
         Value::Array(parts) => parts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        Value::String(path) => path.split(['/', '.']).map(str::to_owned).collect(),
+        Value::String(path) => {
+            path.split(['/', '.']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        }
         _ => Vec::new(),
-    };
-    parts.into_iter().rev().find(|part| fields.contains(part))
+    }
+}
+
+/// An object with the member that a fault misses in it, where the schema of the object names no members: `metadata.body`.
+/// What other faults of the same list miss in it is there too.
+fn with_member(
+    path: &Value,
+    fault: &Value,
+    fields: &[String],
+    sent: &Map<String, Value>,
+    learned: &[Lesson],
+) -> Option<Lesson> {
+    let names = names_in(path);
+    let [field, inner @ ..] = &names[..] else { return None };
+    let (last, outer) = inner.split_last()?;
+    let known = learned.iter().rev().find(|lesson| lesson.field == *field && lesson.value.is_object());
+    let mut whole = known.map(|lesson| &lesson.value).or_else(|| sent.get(field))?.clone();
+    if !fields.contains(field) || fields.contains(last) || !whole.is_object() {
+        return None;
+    }
+    let mut object = whole.as_object_mut()?;
+    for name in outer {
+        object = object.entry(name.clone()).or_insert_with(|| json!({})).as_object_mut()?;
+    }
+    let choices = ["options", "values"].iter().find_map(|key| fault.get(*key)?.as_array()?.first());
+    let expected = fault.get("expected").and_then(Value::as_str).unwrap_or_default();
+    let value = choices.cloned().or_else(|| of_type(expected).into_iter().next());
+    let usual = || FieldKind::of(last, "").and_then(|kind| samples::strings(kind).first().copied());
+    object.insert(last.clone(), value.unwrap_or_else(|| json!(usual().unwrap_or("example"))));
+    Some(Lesson { field: field.clone(), value: whole })
 }
 
 /// Whether a line speaks of a field. One that is an everyday word must stand as a name: in quotes, before a colon, as an
@@ -161,7 +200,9 @@ fn is_about(line: &str, field: &str) -> bool {
     ];
     let small = line.to_lowercase();
     let phrase = words(field).join(" ");
-    let is_spoken = phrase.contains(' ') && names(&small, &phrase);
+    // `shelfNumber` is what another place calls `shelf_number`.
+    let spelled = ["", " ", "_"].map(|between| phrase.replace(' ', between));
+    let is_spoken = phrase.contains(' ') && spelled.iter().any(|phrase| names(&small, phrase));
     if !is_spoken && !names(&small, &field.to_lowercase()) {
         return false;
     }
@@ -253,11 +294,20 @@ fn allowed_addresses(line: &str, sent: &Value) -> Vec<Value> {
         Regex::new(r"(?i)\b((?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,12})\b(/[\w./-]{0,100})?")
             .expect("a fixed pattern")
     });
+    /// "Path must contain '/shelves/{shelf_id}'".
+    static PATH: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"[`'"](/[\w./:{}<>\[\]-]{2,100})[`'"]"#).expect("a fixed pattern"));
+    static BLANK: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\{[^{}/]*\}|<[^<>/]*>|\[[^\[\]/]*\]|:\w+").expect("a fixed pattern"));
     /// Endings of files, which look like those of hosts.
     const FILES: [&str; 14] =
         ["css", "csv", "htm", "html", "js", "json", "md", "pdf", "php", "png", "py", "ts", "txt", "xml"];
     let own = sent.as_str().unwrap_or_default();
     let mut found = Vec::new();
+    let host = own.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
+    for path in PATH.captures_iter(line).take(MAX_CHOICES).filter(|path| !own.contains(&path[1])) {
+        found.push(json!(format!("{host}{}", BLANK.replace_all(&path[1], "1"))));
+    }
     for named in HOST.captures_iter(line).take(MAX_CHOICES) {
         let host = named[1].to_lowercase();
         let ending = host.rsplit('.').next().unwrap_or_default();
@@ -401,6 +451,29 @@ mod tests {
     }
 
     #[test]
+    fn what_an_object_of_any_members_must_have_is_put_into_it() {
+        let faults = r#"Error: [ { "code": "invalid_type", "expected": "string", "path": ["label", "oddity"] },
+            { "code": "invalid_type", "expected": "number", "path": ["label", "size", "width"] } ]"#;
+        let found = learned(faults, json!({ "label": { "name": "x" }, "shelf": "a" }));
+        let whole = json!({ "name": "x", "oddity": "example", "size": { "width": 1 } });
+        assert!(found.contains(&lesson("label", whole)), "{found:?}");
+        // What the schema names is learned under its own name.
+        let known = read_refusal(
+            faults,
+            &["label".to_owned(), "oddity".to_owned(), "width".to_owned()],
+            json!({ "label": { "oddity": 1 } }).as_object().unwrap(),
+        );
+        assert!(!known.lessons.iter().any(|lesson| lesson.value.is_object()), "{known:?}");
+    }
+
+    #[test]
+    fn an_argument_is_known_however_its_words_are_joined() {
+        let fields = ["shelf_number".to_owned(), "lampName".to_owned()];
+        let told = read_refusal("Either shelfNumber or lamp_name must be provided", &fields, &Map::new());
+        assert_eq!(told.wanted, fields.into());
+    }
+
+    #[test]
     fn a_flag_that_must_be_set_is_set() {
         let fields = ["paths".to_owned(), "all".to_owned()];
         let told = read_refusal("Either paths must be provided, or all must be true.", &fields, &Map::new());
@@ -414,6 +487,11 @@ mod tests {
         let found = learned(text, json!({ "url": "https://example.com/" }));
         let wanted = lesson("url", json!("https://docs.beetles.example/index.html"));
         assert!(found.contains(&wanted), "{found:?}");
+        let text = "Invalid url. Path must contain '/shelves/{shelf_id}' or '/lamps/<lamp>'";
+        let found = learned(text, json!({ "url": "https://example.com/a/b" }));
+        for wanted in ["https://example.com/shelves/1", "https://example.com/lamps/1"] {
+            assert!(found.contains(&lesson("url", json!(wanted))), "{found:?}");
+        }
         let other = learned("name: no such page in docs.beetles.example", json!({ "name": "x" }));
         assert!(!other.contains(&lesson("name", json!("https://docs.beetles.example/"))), "{other:?}");
     }

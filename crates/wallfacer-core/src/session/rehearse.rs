@@ -15,7 +15,7 @@ use crate::observe::Answer;
 use crate::plan::{Case, FirstCalls, Footholds, Mode, Options, Phase, Planner};
 use crate::run::{Fetched, Patience, Recording, Runner, Taken};
 use crate::wire::{ConnectError, Connector, Server};
-use crate::world::{Expected, expected_members, missed};
+use crate::world::{Expected, asked_of_nothing, expected_members, members_asked_for, missed};
 
 /// Valid calls of each tool; one that takes none of them gets more.
 const CALLS: usize = 16;
@@ -28,7 +28,7 @@ const MAX_ANSWERS: usize = 12;
 /// The answer that has what the server's own code expects: its errors were heeded in the one before.
 const FROM_CODE: usize = 1;
 /// Tools that are called: of more the others are like these.
-const MAX_TOOLS: usize = 64;
+const MAX_TOOLS: usize = 256;
 /// Passes in which what is looked for in vain is seen: a program that was stood in for may be followed by another.
 const MAX_WATCHED: usize = 2;
 /// Tools that are watched so: what they look for others do too.
@@ -94,6 +94,7 @@ pub async fn rehearse(
             rehearsed: &mut rehearsed,
             lacking: BTreeSet::new(),
             expected: None,
+            asked: BTreeMap::new(),
             needs_anything: false,
             made: 0,
         };
@@ -138,6 +139,8 @@ struct Pass<'a> {
     /// Tools that say that a program is not there.
     lacking: BTreeSet<String>,
     expected: Option<Vec<Expected>>,
+    /// Members of which its code asks something, by what that is.
+    asked: BTreeMap<String, Vec<String>>,
     /// Whether any call asked for a service, or missed a program.
     needs_anything: bool,
     /// Cases that had their turn.
@@ -196,7 +199,7 @@ impl Pass<'_> {
         case: &Case,
         tool: Option<&Tool>,
     ) -> Result<Option<(Answer, Recording)>, ConnectError> {
-        let mut last = None;
+        let (mut last, mut said_before) = (None, None);
         for round in 0..MAX_ANSWERS {
             let patience = self.runner.patience().brief();
             let attempt = attempt(self.runner, case, &patience, self.context).await?;
@@ -218,6 +221,10 @@ impl Pass<'_> {
             let hints = match documents.next_back() {
                 Some(asked) if failed => {
                     let mut hints = hints(&words, tool, round);
+                    hints.extend(self.asked_of_nothing(&words));
+                    if said_before.as_ref() == Some(&words) {
+                        hints.extend(whole_instead(&hints));
+                    }
                     if round == FROM_CODE {
                         hints.extend(self.named_by_code());
                     }
@@ -231,6 +238,7 @@ impl Pass<'_> {
                 None => None,
             };
             let silent = attempt.recording.steps.iter().any(Taken::is_fatal);
+            said_before = Some(words);
             last = Some((seen.answer.clone(), attempt.recording));
             let Some((Fetched { method, host, path }, mut hints)) = hints else { break };
             if silent {
@@ -257,13 +265,28 @@ impl Pass<'_> {
 
     /// What its own code expects of services. Read once, and only where its errors do not say enough.
     fn expected(&mut self) -> &[Expected] {
-        let command = || {
-            let words = self.connector.target().reach.command();
-            let words =
-                words.into_iter().flat_map(|command| [&command.program].into_iter().chain(&command.args));
-            words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
-        };
-        self.expected.get_or_insert_with(|| expected_members(&command()))
+        let command = self.command();
+        self.expected.get_or_insert_with(|| expected_members(&command))
+    }
+
+    /// Members that were missing where an error says only what was asked of them: its code says of which it asks that.
+    fn asked_of_nothing(&mut self, words: &str) -> Vec<Hint> {
+        let Some((asked, is)) = asked_of_nothing(words) else { return Vec::new() };
+        let command = self.command();
+        let known = self.asked.entry(asked.clone()).or_insert_with(|| members_asked_for(&command, &asked));
+        known.iter().map(|name| Hint::Named(name.clone(), Some(is.clone()))).collect()
+    }
+
+    /// The command line, with files as they are seen from anywhere.
+    fn command(&self) -> Vec<String> {
+        let Some(command) = self.connector.target().reach.command() else { return Vec::new() };
+        let here = command.cwd.clone().unwrap_or_default();
+        let words = [&command.program].into_iter().chain(&command.args);
+        let words = words.map(|word| {
+            let file = std::path::absolute(here.join(word)).ok().filter(|file| file.is_file());
+            file.map_or_else(|| word.clone(), Into::into).to_string_lossy().into_owned()
+        });
+        words.collect()
     }
 
     fn stand_in(&mut self, taken: &Taken) {
@@ -294,6 +317,15 @@ fn hints(words: &str, tool: Option<&Tool>, round: usize) -> Vec<Hint> {
         hints.extend(is.map(|is| Hint::Named(name.clone(), Some(is))));
     }
     hints
+}
+
+/// Who misses a list under the name of a variable, though the answer has a member of that name, has all of the answer in
+/// that variable.
+fn whole_instead(hints: &[Hint]) -> Option<Hint> {
+    hints.iter().find_map(|hint| match hint {
+        Hint::At(path, is) if path.len() == 1 => Some(Hint::At(Vec::new(), is.clone())),
+        _ => None,
+    })
 }
 
 /// Whether a result says that it is none, as those of some servers do.

@@ -1,7 +1,7 @@
 //! Reads from the code of a server which members it expects in the answers of services: where its errors name none, its own
 //! code does. Only names are taken, within bounds, and no link is followed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -13,9 +13,11 @@ use wallfacer_process::sink::Type;
 /// Names that are taken.
 const MAX_NAMES: usize = 48;
 const MAX_FILES: usize = 300;
-/// The largest file that is read; larger ones are bundles of many libraries.
+/// The largest file that is read for all that it expects; larger ones are bundles of many libraries.
 const MAX_FILE: u64 = 1 << 20;
-const MAX_BYTES: u64 = 8 << 20;
+/// The largest in which one thing is looked for.
+const MAX_BUNDLE: u64 = 8 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 const MAX_DEPTH: usize = 6;
 /// Directories above a script in which its package is looked for.
 const MAX_ABOVE: usize = 6;
@@ -74,7 +76,7 @@ struct Read {
 pub fn expected_members(command: &[String]) -> Vec<Expected> {
     let mut counts: BTreeMap<String, Read> = BTreeMap::new();
     let mut states: BTreeMap<String, Value> = BTreeMap::new();
-    for text in command.iter().filter_map(|word| package_of(Path::new(word))).flat_map(|root| texts(&root)) {
+    for text in packages(command).iter().flat_map(|root| texts(root, MAX_FILE)) {
         read_names(&text, &mut counts);
         read_states(&text, &mut states);
     }
@@ -92,9 +94,39 @@ pub fn expected_members(command: &[String]) -> Vec<Expected> {
     names.take(MAX_NAMES).chain(states).collect()
 }
 
+/// Members of which the code behind this command asks this (`fullName` in `one.fullName.split`), the most frequent first:
+/// where a server asked it of nothing, one of them was missing.
+pub fn members_asked_for(command: &[String], wanted: &str) -> Vec<String> {
+    if wanted.is_empty() || !wanted.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        return Vec::new();
+    }
+    let name = r"[A-Za-z_$][\w$]{1,40}";
+    let asked = format!(r#"(?:\.({name})|\[["']({name})["']\]|\.get\(["']({name})["']\))\??\.{wanted}\b"#);
+    let Ok(asked) = Regex::new(&asked) else { return Vec::new() };
+    let mut counts: BTreeMap<String, Read> = BTreeMap::new();
+    for text in packages(command).iter().flat_map(|root| texts(root, MAX_BUNDLE)) {
+        for found in asked.captures_iter(&text) {
+            let name = (1..=3).find_map(|group| found.get(group)).map_or("", |name| name.as_str());
+            count(name, None, &mut counts);
+        }
+    }
+    let mut names: Vec<(String, Read)> = counts.into_iter().collect();
+    names.sort_by(|(one, many), (other, more)| more.times.cmp(&many.times).then_with(|| one.cmp(other)));
+    names.into_iter().map(|(name, _)| name).take(MAX_NAMES / 2).collect()
+}
+
+/// The directories with the code that a command line starts: of the files in it, and of the module behind `-m`.
+fn packages(command: &[String]) -> BTreeSet<PathBuf> {
+    let files = command.iter().filter_map(|word| package_of(Path::new(word)));
+    let modules = command.windows(2).filter(|pair| pair[0] == "-m");
+    let interpreter = command.first().map(Path::new);
+    let modules = modules.filter_map(|pair| module_of(interpreter?, pair[1].split('.').next()?));
+    files.chain(modules).collect()
+}
+
 /// The directory with the code that a file of a command line belongs to.
 fn package_of(file: &Path) -> Option<PathBuf> {
-    let is_file = fs::metadata(file).is_ok_and(|about| about.is_file() && about.len() <= MAX_FILE);
+    let is_file = fs::metadata(file).is_ok_and(|about| about.is_file() && about.len() <= MAX_BUNDLE);
     if !file.is_absolute() || !is_file {
         return None;
     }
@@ -115,13 +147,17 @@ fn installed_module(script: &Path) -> Option<PathBuf> {
     static STARTS: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?m)^from (\w+)[\w.]* import ").expect("a fixed pattern"));
     let text = fs::read_to_string(script).ok().filter(|text| text.starts_with("#!"))?;
-    let module = STARTS.captures(&text)?[1].to_owned();
-    let libraries = fs::read_dir(script.parent()?.parent()?.join("lib")).ok()?.flatten();
-    let mut places = libraries.map(|library| library.path().join("site-packages").join(&module));
+    module_of(script, &STARTS.captures(&text)?[1])
+}
+
+/// The module of this name in the environment that a program belongs to.
+fn module_of(program: &Path, module: &str) -> Option<PathBuf> {
+    let libraries = fs::read_dir(program.parent()?.parent()?.join("lib")).ok()?.flatten();
+    let mut places = libraries.map(|library| library.path().join("site-packages").join(module));
     places.find(|place| place.is_dir())
 }
 
-fn texts(root: &Path) -> Vec<String> {
+fn texts(root: &Path, largest: u64) -> Vec<String> {
     let mut open = vec![(root.to_owned(), 0)];
     let (mut texts, mut bytes) = (Vec::new(), 0);
     while let Some((directory, depth)) = open.pop() {
@@ -140,7 +176,7 @@ fn texts(root: &Path) -> Vec<String> {
             let size = entry.metadata().map_or(u64::MAX, |about| about.len());
             if !kind.is_file()
                 || !is_code
-                || size > MAX_FILE
+                || size > largest
                 || bytes + size > MAX_BYTES
                 || texts.len() >= MAX_FILES
             {
@@ -258,17 +294,31 @@ fn count(name: &str, is: Option<Type>, counts: &mut BTreeMap<String, Read>) {
     }
 }
 
-/// What a state must be for a program to stop waiting: what its code compares it with.
+/// What a state or a code must be for a program to go on: what its code compares it with.
 fn read_states(text: &str, states: &mut BTreeMap<String, Value>) {
     static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
-            r#"\b(status|state)(?:["']\]|["'][^\n()]{0,20}\))?\s*(?:===?|!==?)\s*["'`](\w{2,20})["'`]"#,
-        )
+        let name = "status|state|stat|code|err_?code|error_code|errno|ret|ret_?code|result_?code|success|ok";
+        let quoted = r#""[\w-]{1,20}"|'[\w-]{1,20}'|`[\w-]{1,20}`"#;
+        Regex::new(&format!(
+            r#"\b({name})(?:["']\]|["'][^\n()]{{0,20}}\))?\s*(===?|!==?)\s*({quoted}|\d{{1,8}}\b|true\b|True\b)"#
+        ))
         .expect("a fixed pattern")
     });
     for found in COMPARED.captures_iter(text) {
-        if DONE.contains(&found[2].to_lowercase().as_str()) {
-            states.entry(found[1].to_owned()).or_insert_with(|| Value::from(&found[2]));
+        let literal = found[3].trim_matches(['"', '\'', '`']);
+        let is_text = literal.len() < found[3].len();
+        let done = is_text && DONE.contains(&literal.to_lowercase().as_str());
+        // Who goes on only where it is this throws where it is not. A number of three digits is a status of HTTP.
+        let demanded = found[2].starts_with('!') && (is_text || literal.len() != 3);
+        let value = match literal {
+            _ if is_text => Value::from(literal),
+            "true" | "True" => Value::from(true),
+            number => number.parse::<u64>().map_or(Value::Null, Value::from),
+        };
+        let tells =
+            ["error", "fail", "pending", "running"].iter().any(|word| literal.to_lowercase().contains(word));
+        if (done || demanded) && !tells && !value.is_null() {
+            states.entry(found[1].to_owned()).or_insert(value);
         }
     }
 }
@@ -307,6 +357,39 @@ mod tests {
     }
 
     #[test]
+    fn what_an_answer_must_say_is_read_from_what_it_is_compared_with() {
+        let read = |text: &str| {
+            let mut states = BTreeMap::new();
+            read_states(text, &mut states);
+            states.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+        };
+        assert_eq!(read("if (data.status !== \"1\") { throw x; }"), ["status=\"1\""]);
+        assert_eq!(
+            read("if data['code'] != 0:\n    raise X\nif answer.get('ok') != True:"),
+            ["code=0", "ok=true"]
+        );
+        assert_eq!(read("while (job.state === 'done') {}"), ["state=\"done\""]);
+        for other in
+            ["if (response.status !== 200) {}", "if (x.status === 'open') {}", "if (x.state !== 'failed') {}"]
+        {
+            assert!(read(other).is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_something_is_asked_of_is_found() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("package.json"), "{}").unwrap();
+        let start = place.path().join("index.js");
+        let code = "rows.map((row) => row.fullName.split('_')); a['second name'].split(','); b['other']?.split(',');\n\
+                    x.fullName.split(' '); y.plain.trim(); z.more.splitter();";
+        fs::write(&start, code).unwrap();
+        let command = ["node".to_owned(), start.to_str().unwrap().to_owned()];
+        assert_eq!(members_asked_for(&command, "split"), ["fullName", "other"]);
+        assert_eq!(members_asked_for(&command, "spl.t"), Vec::<String>::new());
+    }
+
+    #[test]
     fn the_module_behind_a_script_is_found() {
         let place = tempfile::tempdir().unwrap();
         let module = place.path().join("lib/python3.11/site-packages/shop");
@@ -321,6 +404,8 @@ mod tests {
         fs::write(&script, "#!/usr/bin/python\nfrom shop.main import main\nmain()\n").unwrap();
         let expected = [("label".to_owned(), None), ("lamps".to_owned(), None)];
         assert_eq!(expected_members(&[script.to_str().unwrap().to_owned()]), expected);
+        let python = place.path().join("bin/python").to_str().unwrap().to_owned();
+        assert_eq!(expected_members(&[python, "-m".into(), "shop.main".into()]), expected);
         assert!(expected_members(&["shop".into(), "/nowhere/x.js".into()]).is_empty());
     }
 }

@@ -35,6 +35,21 @@ pub fn missed(text: &str) -> Vec<Hint> {
     hints
 }
 
+/// What an error says was asked of nothing (`Cannot read properties of undefined (reading 'split')`), and the type that has
+/// it.
+pub fn asked_of_nothing(text: &str) -> Option<(String, Type)> {
+    static ASKED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"[Cc]annot read propert(?:y|ies) of (?:undefined|null) \(reading '(\w+)'\)|'NoneType' object has no attribute '(\w+)'",
+        )
+    });
+    let text: String = text.chars().take(MAX_TEXT).collect();
+    let found = ASKED.captures(&text)?;
+    let asked = found.get(1).or_else(|| found.get(2))?.as_str().to_owned();
+    let is = of_method(&asked).unwrap_or(Type::Object);
+    Some((asked, is))
+}
+
 /// Documents of the wrong kind.
 fn forms(text: &str, hints: &mut Vec<Hint>) {
     static FORMS: LazyLock<[(Regex, Form); 6]> = LazyLock::new(|| {
@@ -157,6 +172,22 @@ fn validators(text: &str, hints: &mut Vec<Hint>) {
             r#"(?i)expected (?:one of )?"([^"\n]{1,200})"(?:\|[^\n]{0,500}?)?\s{1,9}(?:→ )?at ([\w.\[\]$]+)"#,
         )
     });
+    // In a row: `rows.0.size: Invalid input: expected number, received undefined, kind: …`; nothing before the colon is the whole.
+    static IN_A_ROW: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r#"(?:^|[\s,;(])([A-Za-z0-9_$][A-Za-z0-9_$.\[\]-]*)?: (?:Invalid \w+: expected (?:one of )?(?:"([^"\n]{1,200})"|'([^'\n]{1,200})'|(\w+))|Required(?:$|[,;\n]))"#,
+        )
+    });
+    for found in IN_A_ROW.captures_iter(text) {
+        let path = found.get(1).map(|path| parts(path.as_str())).unwrap_or_default();
+        let literal = found.get(2).or_else(|| found.get(3)).map(|literal| Type::Is(literal.as_str().into()));
+        let is = literal.or_else(|| by_name(found.get(4)?.as_str()));
+        match (is, path.last()) {
+            (Some(is), _) => hints.push(Hint::At(path, is)),
+            (None, Some(Part::Member(name))) => hints.push(Hint::Named(name.clone(), None)),
+            (None, _) => {}
+        }
+    }
     for found in PYDANTIC.captures_iter(text) {
         let path = parts(&found[1]);
         let is = match &found[3] {
@@ -272,6 +303,8 @@ fn of_method(method: &str) -> Option<Type> {
             Some(Type::List)
         }
         "toFixed" | "toPrecision" => Some(Type::Number),
+        "lower" | "upper" | "strip" | "startswith" | "endswith" | "encode" => Some(Type::Text),
+        "items" | "keys" | "values" | "get" => Some(Type::Object),
         "toLowerCase" | "toUpperCase" | "split" | "trim" | "substring" | "replace" | "startsWith"
         | "endsWith" | "match" | "charAt" | "padStart" | "padEnd" | "localeCompare" => Some(Type::Text),
         _ => None,
@@ -361,6 +394,18 @@ mod tests {
                 Hint::Named("choices".into(), None),
             ]
         );
+        let text = "Invalid answer: rows.0.size: Invalid input: expected number, received NaN, \
+                    kind: Invalid option: expected one of \"bug\"|\"task\", owner: Invalid input: expected nonoptional, received undefined";
+        assert_eq!(
+            missed(text),
+            [
+                Hint::At(vec![member("rows"), Part::Each, member("size")], Type::Number),
+                Hint::At(vec![member("kind")], Type::Is("bug".into())),
+                Hint::Named("owner".into(), None),
+            ]
+        );
+        let text = "Invalid answer: : Invalid input: expected array, received object";
+        assert_eq!(missed(text), [Hint::At(Vec::new(), Type::List)]);
         let text = "Validation error: Expected array, received object at \"rows\"";
         assert_eq!(missed(text), [Hint::At(vec![member("rows")], Type::List)]);
         let text = "Invalid input: expected \"places\"\n  → at type";

@@ -51,9 +51,9 @@ mod workspace;
 
 pub use access::Access;
 pub use carried::{Carried, files_holding};
-pub use code::{Expected, expected_members};
+pub use code::{Expected, expected_members, members_asked_for};
 pub use entrusted::Entrusted;
-pub use missed::missed;
+pub use missed::{asked_of_nothing, missed};
 pub use recipe::World;
 pub use scope::{DeclaredBy, confining_directories};
 pub use sought::{Lack, Sought};

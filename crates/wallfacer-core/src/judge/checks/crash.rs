@@ -3,7 +3,7 @@
 use wallfacer_process::{Ending, Status};
 
 use crate::findings::{Cause, Kind};
-use crate::judge::blame::excuse;
+use crate::judge::blame::excuse_of_end;
 use crate::judge::charge::Charge;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
@@ -49,7 +49,7 @@ impl Check for NoCrash {
         // An answer that breaks it is a matter of the probe that breaks answers on purpose.
         let fetched =
             recording.steps.last().filter(|taken| taken.fetched.as_ref().is_some_and(|all| !all.is_empty()));
-        if let Some(why) = fetched.and_then(|taken| excuse(&said, case, taken)) {
+        if let Some(why) = fetched.and_then(|taken| excuse_of_end(&said, case, taken)) {
             return Verdict::Unknown(why);
         }
         let cause = Cause::exit(ending.map(|ending| ending.status), &said);

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::entity::{Things, is_list};
+use super::shapes::{Shape, Type};
 
 /// How deep selections and fragments go.
 const MAX_DEPTH: usize = 24;
 /// Members that are made in all.
 const MAX_MEMBERS: usize = 4_000;
 
-/// The data for a query; none where the text is none.
-pub(super) fn data(query: &str, things: &Things<'_>) -> Option<Value> {
+/// The data for a query; none where the text is none. What the server missed in earlier answers is known by its name: the
+/// errors of programs seldom tell the whole way to it.
+pub(super) fn data(query: &str, shape: &Shape, things: &Things<'_>) -> Option<Value> {
     let tokens = tokens(query);
     let mut fragments = BTreeMap::new();
     let mut operation = None;
@@ -28,13 +30,14 @@ pub(super) fn data(query: &str, things: &Things<'_>) -> Option<Value> {
         at = close + 1;
     }
     let (from, to) = operation?;
-    let mut maker = Maker { tokens: &tokens, fragments, things, left: MAX_MEMBERS };
+    let mut maker = Maker { tokens: &tokens, fragments, shape, things, left: MAX_MEMBERS };
     maker.object(from, to, 0)
 }
 
 struct Maker<'a> {
     tokens: &'a [String],
     fragments: BTreeMap<String, (usize, usize)>,
+    shape: &'a Shape,
     things: &'a Things<'a>,
     left: usize,
 }
@@ -75,14 +78,15 @@ impl Maker<'_> {
                     let close = end_of(self.tokens, at)?;
                     let object = self.object(at + 1, close, depth + 1)?;
                     at = close + 1;
-                    if is_list(name) && !is_connection(&object) { json!([object]) } else { object }
+                    let is_several = match self.shape.type_of(name) {
+                        Some(Type::List) => true,
+                        Some(Type::Object) => false,
+                        _ => is_list(name) && !is_connection(&object),
+                    };
+                    if is_several { json!([object]) } else { object }
                 }
                 None if name == "__typename" => json!("Item"),
-                None => match self.things.value(name, MAX_DEPTH) {
-                    Value::Array(_) => json!([]),
-                    Value::Object(_) => json!("example"),
-                    value => value,
-                },
+                None => self.leaf(name),
             };
             if name == "id" && value.is_number() {
                 value = json!(value.to_string());
@@ -90,6 +94,17 @@ impl Maker<'_> {
             members.insert(shown, value);
         }
         Some(())
+    }
+
+    fn leaf(&self, name: &str) -> Value {
+        if let Some(is) = self.shape.type_of(name) {
+            return self.things.of_type(name, is);
+        }
+        match self.things.value(name, MAX_DEPTH) {
+            Value::Array(_) => json!([]),
+            Value::Object(_) => json!("example"),
+            value => value,
+        }
     }
 
     fn spread(
@@ -185,11 +200,35 @@ fn tokens(query: &str) -> Vec<String> {
 mod tests {
     use super::super::Mark;
     use super::super::asked::Asked;
+    use super::super::shapes::{Hint, Part, Shapes};
     use super::*;
 
     fn answered(query: &str) -> Option<Value> {
+        answered_with(query, &Shapes::default())
+    }
+
+    fn answered_with(query: &str, shapes: &Shapes) -> Option<Value> {
         let asked = Asked::new("POST", Some("a.example"), "/graphql");
-        data(query, &Things::of(&asked, Mark { marker: "m" }))
+        data(query, &shapes.of(&asked), &Things::of(&asked, Mark { marker: "m" }))
+    }
+
+    #[test]
+    fn what_was_missed_is_known_by_its_name_wherever_it_is_selected() {
+        let query = "{ shelf { kept { at } places lamps { id } } }";
+        let before = answered(query).unwrap();
+        assert!(before["shelf"]["kept"].is_object() && before["shelf"]["lamps"].is_array(), "{before}");
+        let shapes = Shapes::default();
+        let member = |name: &str| vec![Part::Member(name.to_owned())];
+        let hints = [
+            Hint::At(member("kept"), Type::List),
+            Hint::At(member("places"), Type::Number),
+            Hint::Named("lamps".to_owned(), Some(Type::Object)),
+        ];
+        shapes.learn("POST", "a.example", "/graphql", &hints);
+        let data = answered_with(query, &shapes).unwrap();
+        let shelf = &data["shelf"];
+        assert!(shelf["kept"][0]["at"].is_string() && shelf["places"].is_number(), "{data}");
+        assert!(shelf["lamps"]["id"].is_string(), "{data}");
     }
 
     #[test]

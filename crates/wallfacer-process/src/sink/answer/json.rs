@@ -54,7 +54,7 @@ pub(super) fn document(asked: &Asked, shape: &Shape, mark: Mark<'_>) -> String {
     let things = Things::of(asked, mark);
     let sent = asked.sent();
     let mut document =
-        protocols(asked, sent.as_ref(), &things).unwrap_or_else(|| plain(asked, shape, &things));
+        protocols(asked, sent.as_ref(), shape, &things).unwrap_or_else(|| plain(asked, shape, &things));
     if !shape.named.is_empty() {
         name_members(&mut document, shape, &things);
     }
@@ -68,11 +68,11 @@ pub(super) fn document(asked: &Asked, shape: &Shape, mark: Mark<'_>) -> String {
 }
 
 /// What is laid down by a protocol.
-fn protocols(asked: &Asked, sent: Option<&Value>, things: &Things<'_>) -> Option<Value> {
+fn protocols(asked: &Asked, sent: Option<&Value>, shape: &Shape, things: &Things<'_>) -> Option<Value> {
     let segments = asked.segments();
     let last = segments.last().map(String::as_str).unwrap_or_default();
     if let Some(query) = sent.and_then(|sent| sent.get("query")).and_then(Value::as_str)
-        && let Some(data) = graphql::data(query, things)
+        && let Some(data) = graphql::data(query, shape, things)
     {
         return Some(json!({ "data": data }));
     }
@@ -292,6 +292,11 @@ fn put(value: &mut Value, path: &[Part], name: &str, is: &Type, things: &Things<
         return;
     };
     match first {
+        // What is said of a member of a list is said of each of its elements.
+        Part::Member(_) if value.as_array().is_some_and(|elements| elements.iter().all(Value::is_object)) => {
+            let elements = value.as_array_mut().into_iter().flatten();
+            elements.for_each(|element| put(element, path, name, is, things));
+        }
         Part::Member(member) => {
             if !value.is_object() {
                 *value = json!({});
@@ -372,6 +377,16 @@ mod tests {
         assert!(token["access_token"].is_string() && token["expires_in"].is_number());
         let chosen = read(&asked("GET", "/v1/forecast?hourly=rain,wind", ""), &shapes);
         assert!(chosen["hourly"]["rain"].is_array() && chosen["hourly"]["time"].is_array());
+    }
+
+    #[test]
+    fn a_list_that_was_missed_stays_one_whatever_else_is_missed_in_it() {
+        let shapes = Shapes::default();
+        let member = vec![Part::Member("lamps".into())];
+        let hints = [Hint::At(Vec::new(), Type::List), Hint::At(member, Type::List)];
+        shapes.learn("GET", "api.example", "/v1/shelf", &hints);
+        let list = read(&asked("GET", "/v1/shelf", ""), &shapes);
+        assert!(list[0]["lamps"].is_array(), "{list}");
     }
 
     #[test]

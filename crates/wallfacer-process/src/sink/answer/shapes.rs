@@ -142,6 +142,13 @@ impl Shape {
         })
     }
 
+    /// The type of a member of this name, wherever it is, as far as that is known.
+    pub(super) fn type_of(&self, name: &str) -> Option<&Type> {
+        let ends_so = |path: &[Part]| matches!(path.last(), Some(Part::Member(last)) if last == name);
+        let placed = self.at.iter().find(|(path, _)| ends_so(path)).map(|(_, is)| is);
+        placed.or_else(|| self.named.get(name)?.as_ref())
+    }
+
     fn learn(&mut self, hint: &Hint) {
         match hint {
             Hint::At(path, _) if path.len() > MAX_DEPTH || self.at.len() >= MAX_MEMBERS => {}

@@ -62,7 +62,7 @@ pub struct Fuzz {
     good: BTreeMap<String, Case>,
     slow: BTreeSet<Subject>,
     /// What tools lack in our world, in words.
-    lacking: BTreeMap<String, String>,
+    lacking: BTreeMap<String, (String, u64)>,
     /// What valid calls of each tool were refused with, and how often.
     refusals: BTreeMap<String, BTreeMap<String, u64>>,
     /// Tools of which a valid call did what it was asked to.
@@ -425,7 +425,7 @@ impl Fuzz {
             judged.kind.iter().for_each(|kind| inputs.hear(arguments, *kind));
         }
         if let (Some(why), Some(tool)) = (judged.lacking, case.subject.tool().filter(|_| valid)) {
-            self.lacking.entry(tool.to_owned()).or_insert(why);
+            self.lacking.entry(tool.to_owned()).or_insert((why, 0)).1 += 1;
         }
         for text in judged.notes {
             notebook.note(case.subject.tool(), text);
@@ -499,14 +499,16 @@ impl Fuzz {
         for tool in &self.selection.tools {
             let counts = notebook.tools.get(&tool.name).cloned().unwrap_or_default();
             let (valid, good) = (counts.valid_calls, counts.valid_completed);
+            // What our world lacked now and then is not what keeps the tool from working.
+            let lacked = self.lacking.get(&tool.name).filter(|(_, times)| times * 2 > valid);
             let low = valid >= FEW_CALLS && (good as f64) < LOW_SUCCESS * valid as f64;
             let why = match good {
                 0 if valid > 0 && tool.is_a_task() => {
                     notebook.not_tested.insert(NotTested::only_as_task(&tool.name));
                     continue;
                 }
-                0 if valid > 0 && self.lacking.contains_key(&tool.name) => {
-                    notebook.leave_out(&tool.name, &self.lacking[&tool.name]);
+                0 if lacked.is_some() => {
+                    lacked.into_iter().for_each(|(why, _)| notebook.leave_out(&tool.name, why));
                     continue;
                 }
                 0 if valid > 0 => format!("none of its valid calls succeeded{}", self.own_words(&tool.name)),
