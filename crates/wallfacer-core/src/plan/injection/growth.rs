@@ -2,7 +2,6 @@
 
 use super::aim::Aim;
 use super::archive::{self, SIZES, Size};
-use super::code::is_evaluated;
 use super::ground::LINES;
 use super::payload::Payload;
 use super::place::{Place, Purpose};
@@ -16,10 +15,6 @@ const FEW: usize = 8;
 const MANY: usize = 2_000;
 /// Levels of a text that doubles with each of them: three doublings of this are some hundred megabytes.
 const LEVELS: usize = 3;
-/// The first exponent of a power, and by how many bits each further one is longer: numbers of four times as many digits take
-/// more than four times as long, however they are multiplied.
-const EXPONENT: u64 = 1 << 16;
-const LONGER: usize = 2;
 
 /// Words of arguments that may be packed.
 const PACKED: [&str; 11] = [
@@ -64,20 +59,13 @@ pub fn growths(place: &Place, said: &str) -> Vec<Payload> {
         ("entities of entities", all(LEVELS, entities)),
         ("aliases of aliases", all(LEVELS, aliases)),
     ];
-    let powers =
-        [("powers with greater and greater exponents", "**"), ("the same, written with a caret", "^")];
-    let power = |(way, sign): (&str, &str)| {
-        let exponents = (0..=DOUBLINGS as usize).map(|step| EXPONENT << (LONGER * step));
-        Payload::of(way, Aim::Grow, exponents.map(|exponent| format!("7{sign}{exponent}")).collect(), 1)
-    };
-    let powers = powers.into_iter().filter(|_| is_evaluated(place)).map(power);
     let pattern = |(way, values): (&str, Vec<String>)| Payload {
         beside: Some(super::ground::lines()),
         ..Payload::of(way, Aim::Grow, values, if expressions { 0 } else { rank })
     };
     let text = |(way, values): (&str, Vec<String>)| Payload::of(way, Aim::Grow, values, rank);
-    let patterns = patterns.into_iter().map(pattern);
-    powers.chain(patterns).chain(texts.into_iter().map(text)).collect()
+    let patterns: Vec<Payload> = patterns.into_iter().map(pattern).collect();
+    patterns.into_iter().chain(texts.into_iter().map(text)).collect()
 }
 
 /// Whether a text is likely to be taken for a regular expression.

@@ -7,10 +7,6 @@ use crate::scenes::{Scene, Tool, failed, said};
 
 /// A text that is longer is not looked at by the correct twins, nor is more than this written out.
 const LONGEST: usize = 1 << 20;
-/// The exponent that the correct twin takes.
-const GREATEST: u64 = 1_000;
-/// Factors of seven that are multiplied at once.
-const AT_ONCE: u64 = 20;
 /// What an expression is held against.
 const LINE: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!";
 
@@ -52,14 +48,6 @@ pub fn scene(name: &str) -> Option<Scene> {
             |call| call.arguments["regex"] == true && call.arguments["ending"].is_null(),
             |call| try_all(call.text("query")),
         ),
-        "power-without-limit" => Tool::new(
-            "work_out",
-            "Works out a power.",
-            json!({"expression": {"type": "string"}}),
-            &["expression"],
-            |call| power(call.text("expression"), GREATEST),
-        )
-        .except(|_| true, |call| power(call.text("expression"), u64::MAX)),
         "archive-without-limit" => Tool::new(
             "measure_archive",
             "Tells how much a gzip file in base64 unpacks to.",
@@ -88,25 +76,6 @@ pub fn scene(name: &str) -> Option<Scene> {
         _ => return None,
     };
     Some(Scene::around(tool))
-}
-
-/// A power of seven by multiplying again and again, and how long it is.
-fn power(expression: &str, greatest: u64) -> Answer {
-    let exponent = expression.strip_prefix("7**").and_then(|exponent| exponent.parse::<u64>().ok());
-    let Some(exponent) = exponent.filter(|exponent| *exponent <= greatest) else {
-        return failed("this is no power that can be worked out");
-    };
-    let mut words: Vec<u64> = vec![1];
-    for _ in 0..exponent / AT_ONCE {
-        let mut carried: u128 = 0;
-        for word in &mut words {
-            carried += u128::from(*word) * u128::from(7_u64.pow(AT_ONCE as u32));
-            *word = carried as u64;
-            carried >>= u64::BITS;
-        }
-        words.extend((carried > 0).then_some(carried as u64));
-    }
-    said(&format!("{} words", words.len()))
 }
 
 /// Each run of white space is walked from each of its letters, as an expression that backtracks does.
