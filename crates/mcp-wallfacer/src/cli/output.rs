@@ -258,10 +258,10 @@ fn create(path: &Path) -> Result<File, Failure> {
 
 /// Writes a file that is there as a whole or not at all, whenever the command is ended.
 pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    // A pipe or a device is written to as it is. A link is replaced, for it may lead to a file that is not ours.
+    // A link is replaced, for it may lead to a file that is not ours. A pipe would keep us waiting.
     let is_other = |there: std::fs::Metadata| !there.is_file() && !there.is_symlink();
     if std::fs::symlink_metadata(path).is_ok_and(is_other) {
-        return std::fs::write(path, text);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
