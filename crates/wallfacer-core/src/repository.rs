@@ -134,9 +134,10 @@ fn open_ordinary(path: &Path, options: &mut OpenOptions, flags: i32) -> io::Resu
     #[cfg(not(unix))]
     let _of_unix = flags;
     let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+    match file.metadata()? {
+        about if about.is_file() => Ok(file),
+        about if about.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
     }
 }
 

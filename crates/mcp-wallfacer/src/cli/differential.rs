@@ -131,8 +131,10 @@ fn hold(
     config: Option<&Path>,
     watch: &Watch,
 ) -> Result<Exit, Failure> {
-    let mut store = Store::new(&chosen, &args.target, &args.corpus, config, redaction)?;
     let other = args.against.choose(&args.target, &chosen, config)?;
+    let both = other.as_ref().map(|other| redaction::of_both(chosen.connector.target(), other.target()));
+    let redaction = both.as_ref().unwrap_or(redaction);
+    let mut store = Store::new(&chosen, &args.target, &args.corpus, config, redaction)?;
     let mut configured = Vec::new();
     if let Some(other) = &other {
         store = store.against(other)?;

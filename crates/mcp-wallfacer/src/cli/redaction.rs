@@ -15,6 +15,13 @@ pub fn of_target(target: &Target) -> Redaction {
     of_rules(target, &Written::default())
 }
 
+/// What a run must not write that holds one target against another.
+pub fn of_both(target: &Target, other: &Target) -> Redaction {
+    let environment = environment::named_secrets();
+    let other = Secrets::named_by(other, &environment);
+    Redaction::new(Secrets::named_by(target, &environment).with(&other))
+}
+
 /// What a run must not write that tries rules.
 pub fn of_rules(target: &Target, written: &Written) -> Redaction {
     written.added_to(Secrets::named_by(target, &environment::named_secrets()))

@@ -15,9 +15,9 @@ use wallfacer_core::target::{REDACTED, Shown};
 use wallfacer_core::wire::Connector;
 
 use super::corpus_place::CorpusArgs;
+use super::key;
 use super::runs::Runs;
 use super::target::{Chosen, TargetArgs};
-use super::{key, redaction};
 use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
@@ -68,9 +68,9 @@ impl Store {
 
     /// The same for a comparison with another server.
     pub fn against(self, other: &Connector) -> Result<Store, Failure> {
-        let redaction = redaction::of_target(other.target());
         let here = super::target::working_directory()?;
-        Ok(Store { other: Some(stored_target(other.target(), &redaction, &here)), ..self })
+        let other = stored_target(other.target(), &self.redaction, &here);
+        Ok(Store { other: Some(other), ..self })
     }
 
     /// Findings of this server that earlier runs stored. What cannot be read is told and left out.

@@ -546,11 +546,13 @@ fn settings_that_are_a_pipe_or_have_no_end_neither_stop_a_fetch_nor_feed_it() {
         // What the server itself then does with them is its own affair, and has its limit.
         let flags = ["--sandbox", "require", "--startup-timeout", "5s"];
         let uv_run = ["uv", "run", "--no-index", "--find-links", "wheels"];
-        for (run, fetched) in [("pkg", 1), ("server.py", 1)] {
+        for run in ["pkg", "server.py"] {
             let outcome = victim.doctor(&flags, &[&uv_run[..], &[run]].concat());
             let stores = fs::read_dir(victim.home().join(".cache/wallfacer/fetched")).unwrap();
-            let filled = stores.filter(|store| store.as_ref().unwrap().path().join("fetched").exists());
-            assert!(filled.count() >= fetched, "{kind}: {outcome}");
+            let mut filled = stores.map(|store| store.unwrap().path().join("fetched").exists());
+            // A link to a device is what uv itself fails over; that ends in time, with its own words.
+            let told = kind == "device" && outcome.code == Some(3) && outcome.stderr.contains("uv.toml");
+            assert!(told || filled.any(|filled| filled), "{kind}: {outcome}");
         }
     });
 }

@@ -37,6 +37,12 @@ impl Secrets {
         secrets
     }
 
+    /// Those of another target too.
+    pub fn with(mut self, other: &Secrets) -> Secrets {
+        other.iter().for_each(|(value, name)| self.add(name, value));
+        self
+    }
+
     /// One more. A name that is taken gets a number.
     pub fn add(&mut self, name: &str, value: &str) {
         if !value.is_empty() && !self.names.contains_key(value) {
