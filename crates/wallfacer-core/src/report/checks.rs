@@ -68,6 +68,11 @@ const CHECKS: &[(&str, &str, &[&str])] = &[
         "When a service fails that a tool asks, the call must end in time with an error, and the server must live on.",
         &["crash", "hang", "internal_error"],
     ),
+    (
+        "session-ids-cannot-be-guessed",
+        "The ids of sessions must be too many and too random to be guessed.",
+        &["conformance"],
+    ),
     ("takes-a-second-instance", "A second server must start while the first one runs.", &["race"]),
     (
         "waits-for-readers",
@@ -118,6 +123,16 @@ const CHECKS: &[(&str, &str, &[&str])] = &[
     (
         "stale-sessions-are-not-found",
         "Who goes on with a session that a restart has ended must be answered with 404.",
+        &["conformance"],
+    ),
+    (
+        "bears-slow-clients",
+        "A client that sends its request slowly must not keep the others waiting.",
+        &["hang"],
+    ),
+    (
+        "progress-rises-until-the-answer",
+        "Progress must rise from message to message, and end with the answer.",
         &["conformance"],
     ),
     (

@@ -110,14 +110,20 @@ fn a_short_value_of_a_rule_is_gone_where_it_stands_under_its_name() {
 
 #[test]
 fn a_token_that_a_sequence_was_given_is_gone_and_not_asked_for() {
-    let mut finding = crash("login", json!({ "token": "f00dcafe", "marker": "wfm123", "secret": "wfm123" }));
+    let mut finding = crash(
+        "login",
+        json!({ "token": "f00dcafe", "marker": "wfm0123456789abc", "secret": "wfm0123456789abc" }),
+    );
     let Repro::Replayable { case, .. } = &mut finding.repro else { panic!("replayable") };
     case["claim"] = json!({ "rule": "r", "written": "version: 4\nsequences:\n  - name: r\n" });
     finding.details = "f00dcafe is still valid".to_owned();
     redaction().apply(&mut finding);
     let Repro::Replayable { case, .. } = &finding.repro else { panic!("replayable") };
     let arguments = &case["steps"][0]["call"]["params"]["arguments"];
-    assert_eq!(arguments, &json!({ "token": "<redacted:TOKEN>", "marker": "wfm123", "secret": "wfm123" }));
+    assert_eq!(
+        arguments,
+        &json!({ "token": "<redacted:TOKEN>", "marker": "wfm0123456789abc", "secret": "wfm0123456789abc" })
+    );
     assert_eq!(finding.details, "<redacted:TOKEN> is still valid");
     assert_eq!(restore(&mut finding, |_| None), Vec::<String>::new());
 }

@@ -123,7 +123,7 @@ impl Inject {
         end: Option<Instant>,
     ) -> Inject {
         let look::Known { catalogue, first_calls, .. } = known;
-        let ground = Ground::new(lab.connector(World::Planted).world().scopes(), catalogue, seed);
+        let ground = ground(lab.connector(World::Planted), catalogue, seed);
         let looks_freely = lab.has(World::Unrestricted);
         let tools = catalogue.tools.entries.iter().filter(|tool| selection.wants(&tool.name));
         let tools: Vec<Tool> = tools.cloned().collect();
@@ -509,11 +509,16 @@ pub fn with_worlds(lab: Lab, catalogue: &Catalogue, seed: u64) -> Lab {
     }
 }
 
+/// What injections are after, and whether the server is only to read.
+fn ground(connector: &Connector, catalogue: &Catalogue, seed: u64) -> Ground {
+    let only_reads = connector.target().reach.command().is_some_and(is_told_to_only_read);
+    Ground { only_reads, ..Ground::new(connector.world().scopes(), catalogue, seed) }
+}
+
 /// Plants what injections are after into the world of all servers to come.
 pub fn prepare(connector: &mut Connector, catalogue: &Catalogue, seed: u64, offline: bool) -> Ground {
-    let only_reads = connector.target().reach.command().is_some_and(is_told_to_only_read);
+    let ground = ground(connector, catalogue, seed);
     let world = connector.world_mut();
-    let ground = Ground { only_reads, ..Ground::new(world.scopes(), catalogue, seed) };
     world.watch = true;
     world.network = if offline { Net::Refuse } else { Net::Answer };
     world.listeners = if offline { Vec::new() } else { vec![ground.port] };
