@@ -8,6 +8,7 @@ use std::time::Duration;
 use common::torture::{Row, Small, assert_found, assert_silent, run as run_on, run_with, told};
 use wallfacer_core::findings::Finding;
 use wallfacer_core::session::{FuzzOptions, Load, TortureMode};
+use wallfacer_core::stop::Reason;
 use wallfacer_core::summary::Fuzzed;
 use wallfacer_core::target::Reach;
 
@@ -125,7 +126,15 @@ fn a_run_ends_with_its_budget_whatever_hangs() {
     let options = FuzzOptions { budget: Some(BUDGET), ..FuzzOptions::default() };
     let mut target = Small::flawed("server.py", "locks-up").target();
     target.timeouts.call = Duration::from_secs(60);
+    // As the command does, which tells the run that its time is up.
+    let stop = options.stop.clone();
+    let clock = std::thread::spawn(move || {
+        std::thread::park_timeout(BUDGET);
+        stop.tell(Reason::Overdue);
+    });
     let run = run_with(target, LOAD, &options);
+    clock.thread().unpark();
+    clock.join().unwrap();
     assert!(run.out_of_time && run.took < BUDGET + BEYOND, "{:?}", run.took);
 }
 

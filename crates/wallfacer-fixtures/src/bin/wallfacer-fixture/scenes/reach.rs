@@ -63,7 +63,8 @@ fn rings_bells() -> Tool {
 fn blows_horns() -> Tool {
     Tool::new("blow_horn", "Blows a horn.", json!({}), &[], |_| match run("hornctl blow") {
         Answer::Result(result) if result["isError"] == true => {
-            said(&format!("\u{274c} Failed to blow the horn\n\nError: {}", result["content"][0]["text"]))
+            let why = result["content"][0]["text"].as_str().unwrap_or_default();
+            said(&format!("\u{274c} Failed to blow the horn\n\nError: {why}"))
         }
         done => done,
     })
