@@ -57,7 +57,7 @@ pub struct Taken {
 /// A request to a service, which the sandbox answered in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// That of HTTP; [`STATEMENT`] for what a database was asked.
+    /// That of HTTP; `STATEMENT` for what a database was asked.
     pub method: String,
     pub host: String,
     /// With its query.
