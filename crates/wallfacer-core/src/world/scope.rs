@@ -169,7 +169,14 @@ pub fn stated_directories(text: &str, sent: &str) -> BTreeSet<PathBuf> {
     let end =
         text.char_indices().map(|(at, _)| at).take_while(|at| *at <= MAX_TEXT).last().unwrap_or_default();
     let text = if text.len() <= MAX_TEXT { text } else { &text[..end] };
-    let lists = LEAD.captures_iter(text).flat_map(|found| {
+    // "outside allowed directories: /a not in /b" names what was refused first.
+    static IS_REFUSED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?i)^["'`]?\s*(?:(?:is|was|are)\s+)?(?:not\b|outside\b)"#).expect("a constant")
+    });
+    let is_stated = |found: &regex::Captures<'_>| {
+        found.get(0).is_some_and(|whole| !IS_REFUSED.is_match(&text[whole.end()..]))
+    };
+    let lists = LEAD.captures_iter(text).filter(is_stated).flat_map(|found| {
         let list = format!("{} {}", &found[1], found.get(2).map_or("", |more| more.as_str()));
         EACH.find_iter(&list)
             .map(|path| path.as_str().trim_end_matches(['/', '.']).to_owned())
@@ -413,6 +420,9 @@ mod tests {
         assert_eq!(confining("Allowed directories:\n/srv/a", "", false), ["/srv/a"]);
         assert!(confining("The working directory is /srv/a", "", false).is_empty());
         assert!(confining("no such file: /srv/a/x", "/srv/a/x", true).is_empty());
+        // What was sent is written otherwise in the answer.
+        let resolved = "Access denied - path outside allowed directories: /etc/passwd not in /srv/a, /srv/b";
+        assert_eq!(confining(resolved, "/srv/a/../../etc/passwd", true), ["/srv/a"]);
     }
 
     #[test]

@@ -16,6 +16,8 @@ use crate::world::DeclaredBy;
 const MAX_SCOPES: usize = 4;
 /// Endings of file names that the server's own words mention, and that files get.
 const MAX_ENDINGS: usize = 5;
+/// Directories that are taken for scopes because the server's answers say so: a server can name a new one in each of them.
+const MAX_STATED: usize = 4;
 /// The ending that every server may open.
 pub const PLAIN: &str = "txt";
 /// Endings that servers add to names without a word.
@@ -58,6 +60,8 @@ pub struct Ground {
     pub only_reads: bool,
     /// What is there, and has a command in its name: many look whether a path is there before they write it into a line.
     pub named: Vec<Named>,
+    /// Directories that only the server's own words declare.
+    pub stated: BTreeSet<PathBuf>,
 }
 
 /// A path that is there, with a command in its name.
@@ -126,6 +130,7 @@ impl Ground {
             ways: Vec::new(),
             only_reads: false,
             named: Vec::new(),
+            stated: BTreeSet::new(),
         };
         for place in PROGRAM_PLACES {
             let script = Plant::File { content: b"#!/bin/sh\nexit 0\n".to_vec(), executable: true };
@@ -156,14 +161,20 @@ impl Ground {
                 news |= !std::mem::replace(declared, true);
             }
         }
-        if known || SYSTEM.iter().any(|system| stated.starts_with(system)) {
+        let is_full = self.stated.len() >= MAX_STATED;
+        if known || is_full || SYSTEM.iter().any(|system| stated.starts_with(system)) {
             return news;
         }
         let leads_there = |way: &&Way| way.openly.is_none() && Path::new(&way.value).is_absolute();
         let moved = self.ways.iter().filter(leads_there).filter_map(|way| {
-            let Aim::Reach { escape: Escape::Outside, outside, name, token, .. } = way.aim.clone() else {
+            let Aim::Reach { escape: Escape::Outside, scope, outside, name, token, .. } = way.aim.clone()
+            else {
                 return None;
             };
+            // Those that were moved before lead to the same places.
+            if self.stated.contains(&scope) {
+                return None;
+            }
             let aim = Aim::Reach {
                 escape: Escape::Outside,
                 scope: stated.to_path_buf(),
@@ -177,6 +188,7 @@ impl Ground {
         let moved: Vec<Way> = moved.collect();
         let any = !moved.is_empty();
         self.ways.extend(moved);
+        self.stated.insert(stated.to_path_buf());
         any
     }
 
@@ -537,6 +549,17 @@ mod tests {
         for way in ground(&both).ways {
             assert!(matches!(&way.aim, Aim::Reach { scope, .. } if scope == Path::new("/data")), "{way:?}");
         }
+    }
+
+    #[test]
+    fn a_server_that_states_another_directory_in_each_answer_does_not_multiply_the_ways() {
+        let mut ground = ground(&[("/data/root", DeclaredBy::CommandLine)]);
+        let before = ground.ways.len();
+        for number in 0..1_000 {
+            ground.declare(Path::new(&format!("/srv/{number}")));
+        }
+        assert!(ground.ways.len() <= before * (1 + MAX_STATED), "{} of {before}", ground.ways.len());
+        assert!(ground.ways.len() > before);
     }
 
     #[test]

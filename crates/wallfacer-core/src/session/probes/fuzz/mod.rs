@@ -15,7 +15,7 @@ use crate::event::{Event, Listener};
 use crate::judge::{Charge, Context};
 use crate::learn::Answers;
 use crate::observe::Answer;
-use crate::plan::{Case, Input, Inputs, Options, Planner, Step, Subject, Teaching};
+use crate::plan::{Case, Input, Inputs, Options, Planner, Step, Subject, Teaching, is_extreme};
 use crate::session::agenda::Selection;
 use crate::session::lab::{
     Asked, Done, Entangled, Job, Judged, Pace, Part, Spoiled, Together, Tried, Work, World, silent_together,
@@ -274,7 +274,9 @@ impl Fuzz {
         let judged = self.judge_alone(lane, index, tried, notebook);
         let Some(round) = &mut self.lanes[lane].round else { return };
         round.judged.insert(index, judged);
-        if !company.is_empty() && !tried.is_fatal() {
+        // Beside a request that is too large or too deep, anything may go unanswered; that one is suspected by itself.
+        let is_explained = company.iter().any(|index| is_extreme(&round.cases[*index]));
+        if !company.is_empty() && !is_explained && !tried.is_fatal() {
             let together: BTreeSet<usize> = company.into_iter().chain([index]).collect();
             let cases = together.into_iter().map(|index| &round.cases[index]);
             let (case, charges) = silent_together(cases, tried.case.seed, &self.seen.context);
