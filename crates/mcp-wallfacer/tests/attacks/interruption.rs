@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -445,9 +445,13 @@ fn a_limit_on_the_length_of_files_ends_no_run_and_loses_no_report() {
         let args = ["fuzz", "--include", "dies", "--events", "events", "--", "moody"];
         let plain = way.command(&world, &args);
         let mut command = Command::new("sh");
-        command.args(["-c", "ulimit -f 1; exec \"$@\"", "sh"]).arg(plain.get_program()).args(plain.get_args());
+        command
+            .args(["-c", "ulimit -f 1; exec \"$@\"", "sh"])
+            .arg(plain.get_program())
+            .args(plain.get_args());
         command.current_dir(world.here()).env_clear();
         command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let outcome = world.finish(hearing(command));
         assert_eq!(outcome.code, Some(1), "{outcome}");
         assert!(outcome.stdout.contains("crash in dies"), "{outcome}");

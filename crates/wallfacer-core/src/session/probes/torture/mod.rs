@@ -27,7 +27,8 @@ use crate::findings::Kind;
 use crate::judge::{ClientReply, Context, replies};
 use crate::observe::Answer;
 use crate::plan::{
-    Case, Disturbance, Footholds, Lesson, Mode, Options, Phase, Planner, Question, Subject, Trouble, takes_away,
+    Case, Disturbance, Footholds, Lesson, Mode, Options, Phase, Planner, Question, Subject, Trouble,
+    takes_away,
 };
 use crate::session::agenda::Selection;
 use crate::session::lab::{Done, Job, Tried, Work, World, named_by, teach};
