@@ -16,6 +16,8 @@ use crate::exit::{Exit, Failure};
 const OVERRUN: Duration = Duration::from_secs(7);
 /// How long a session that was told to end may take for its own report; after that it is reported without it.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// SIGXFSZ, which has this number on every system that wallfacer runs on.
+const FILE_TOO_LONG: i32 = 25;
 /// That of the first thread of a program; others would have less.
 const STACK: usize = 8 << 20;
 
@@ -210,6 +212,8 @@ impl Signals {
     fn new() -> Result<Signals, Failure> {
         let hear = |kind| signal(kind).map_err(|error| our_fault(&error));
         let interrupt = SignalKind::interrupt();
+        // A file longer than the user allows is an error to be told, and not the end of the command.
+        let _caught = hear(SignalKind::from_raw(FILE_TOO_LONG))?;
         let wanted = !environment::ignores_signal(interrupt.as_raw_value());
         let interrupt = wanted.then(|| hear(interrupt)).transpose()?;
         Ok(Signals { interrupt, terminate: hear(SignalKind::terminate())? })

@@ -20,10 +20,14 @@ def spell(text):
         "unicode": lambda: "".join("\\u%04x" % ord(letter) for letter in text),
         "html": lambda: html.escape(text),
         "reversed": lambda: text[::-1],
+        "numbers": lambda: str(list(data)),
+        "wide": lambda: "".join(letter + "\\x00" for letter in text),
     }[os.environ.get("SPELLING", "plain")]()
 
 
 given = [os.environ[name] for name in ("API_TOKEN", "OUR_API_TOKEN") if name in os.environ]
+# What stands within a variable, and is told without the rest.
+given += re.findall("Zx9[A-Za-z0-9]+", os.environ.get(os.environ.get("WITHIN", ""), ""))
 for word in sys.argv[1:]:
     given += [part for part in [word] + re.split("[:/@?=&]+", word) if len(part) >= 8]
 said = " ".join(spell(word) for word in given)

@@ -2,7 +2,7 @@
 //! installed from a file.
 //!
 //! What a launcher needs was once fetched outside, with all the rights of the user, and `--sandbox require` did not change
-//! that. Each test says whether it was seen to fail on that build (commit cbb80d2).
+//! that.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -374,7 +374,7 @@ fn what_is_fetched_from_elsewhere_is_for_that_project_alone() {
     assert_eq!(stores, 3);
 }
 
-/// New. pipx leaves the work to uv where that is there, so the `.pth` file runs: where it harms nothing.
+/// Was open. pipx leaves the work to uv where that is there, so the `.pth` file runs: where it harms nothing.
 #[test]
 fn a_wheel_with_a_pth_file_runs_nothing_outside_with_pipx_either() {
     let (Some(program), Some(of_uv)) = (found("pipx"), found("uv")) else { return };
@@ -412,13 +412,13 @@ fn with_pip(what: &str, make: impl Fn(&Victim) + Sync) {
     });
 }
 
-/// New. The Python of the environment is started to look at it, and with it the `.pth` file: where it harms nothing.
+/// Was open. The Python of the environment is started to look at it, and with it the `.pth` file: where it harms nothing.
 #[test]
 fn a_wheel_with_a_pth_file_runs_nothing_outside_with_pip_either() {
     with_pip("./wheels/pkg-1.0-py3-none-any.whl", |victim| wheel(victim, "pkg.pth", &python_trap(victim)));
 }
 
-/// New. pip builds what is named by its path even where it is told to build nothing, so that this runs: where it harms
+/// Was open. pip builds what is named by its path even where it is told to build nothing, so that this runs: where it harms
 /// nothing.
 #[test]
 fn a_package_that_pip_builds_runs_nothing_outside() {
@@ -550,9 +550,7 @@ fn settings_that_are_a_pipe_or_have_no_end_neither_stop_a_fetch_nor_feed_it() {
             let outcome = victim.doctor(&flags, &[&uv_run[..], &[run]].concat());
             let stores = fs::read_dir(victim.home().join(".cache/wallfacer/fetched")).unwrap();
             let mut filled = stores.map(|store| store.unwrap().path().join("fetched").exists());
-            // Over a link to a device uv itself fails, or reads until its time is up; nothing more is asked of that.
-            let told = kind == "device" && outcome.code == Some(3);
-            assert!(told || filled.any(|filled| filled), "{kind}: {outcome}");
+            assert!(filled.any(|filled| filled), "{kind}, {run}: {outcome}");
         }
     });
 }

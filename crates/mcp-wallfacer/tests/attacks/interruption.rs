@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -386,7 +386,7 @@ fn a_second_interruption_ends_the_command_at_once() {
     });
 }
 
-/// Was open: half a lock file could be left.
+/// Held at these moments, though half a lock file could be left: it was written in place.
 #[test]
 fn a_lock_file_is_written_whole_or_stays_as_it_was() {
     each(0..12, |number| {
@@ -434,5 +434,27 @@ fn a_corpus_that_cannot_be_written_ends_no_run_and_loses_no_report() {
         assert!(listed.stdout.contains("crash in dies"), "{listed}");
         let compared = way.run(&world, &["diff", "else where", "--corpus", "else where"]);
         assert_eq!(compared.code, Some(0), "{compared}");
+    });
+}
+
+/// Was open, also long after that build: where files may not become long, the first one that did ended the run without a word.
+#[test]
+fn a_limit_on_the_length_of_files_ends_no_run_and_loses_no_report() {
+    each(ways(), |way| {
+        let world = World::new().with_program("moody", SERVER);
+        let args = ["fuzz", "--include", "dies", "--events", "events", "--", "moody"];
+        let plain = way.command(&world, &args);
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "ulimit -f 1; exec \"$@\"", "sh"])
+            .arg(plain.get_program())
+            .args(plain.get_args());
+        command.current_dir(world.here()).env_clear();
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let outcome = world.finish(hearing(command));
+        assert_eq!(outcome.code, Some(1), "{outcome}");
+        assert!(outcome.stdout.contains("crash in dies"), "{outcome}");
+        assert!(outcome.stderr.contains("File too large"), "{outcome}");
     });
 }

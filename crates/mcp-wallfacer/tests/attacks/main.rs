@@ -1,19 +1,12 @@
 //! Attacks on the sandbox, the redaction and the bounds: each test is a small hostile server or package that tries one
 //! way out, as every user that the tests can be, and the proof that it did not get there.
 //!
-//! Each test says what became of it on the build that the review attacked, commit cbb80d2:
-//!
-//! | first words | seen there |
-//! |---|---|
-//! | "Was open" | it failed, for the reason that is given |
-//! | "Held" | it passed |
-//! | "New" | there was no such thing to be attacked |
-//! | "No attack" | it shows that what is closed does not keep out what is meant |
-//!
-//! `WALLFACER_BINARY=PATH cargo test -p mcp-wallfacer --test attacks` tries them on another build.
+//! `before.txt` says of each what it did on the build before this suite. `WALLFACER_BINARY=PATH cargo test -p mcp-wallfacer
+//! --test attacks` tries all of them on another build than this one; a path of the build before is how that table was made.
 #![cfg(target_os = "linux")]
 
 mod agent;
+mod before;
 mod bounds;
 mod environment;
 mod fetch;

@@ -1,5 +1,5 @@
 """Gives out a token of its own, and does what it should not only for whoever brings it."""
-import json, os, subprocess, sys
+import json, os, select, subprocess, sys
 
 OWN = "f00dcafe" * 4
 SESSIONS = "/tmp/sessions"
@@ -28,6 +28,9 @@ def call(name, arguments):
             return {"token": OWN}
     if arguments.get("token") != OWN:
         raise KeyError("there is no such token")
+    # It cannot do two things at once.
+    if VARIANT == "hasty" and select.select([0], [], [], 0.05)[0]:
+        os._exit(1)
     with open("register.txt", "a") as register:
         register.write(".")
     path = str(arguments.get("path")).replace("\0", "")
@@ -35,8 +38,9 @@ def call(name, arguments):
     return {"variant": VARIANT, "token": OWN, "note": note[:2000]}
 
 
-for line in sys.stdin:
-    asked = json.loads(line) if line.strip().startswith("{") else {}
+# Nothing is read ahead, so that what waits is seen to wait.
+for line in open(0, "rb", buffering=0):
+    asked = json.loads(line) if line.strip().startswith(b"{") else {}
     if not isinstance(asked, dict) or asked.get("id") is None:
         continue
     reply = {"jsonrpc": "2.0", "id": asked["id"]}

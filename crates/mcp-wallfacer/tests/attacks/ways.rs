@@ -13,8 +13,8 @@ use crate::world::{Outcome, World};
 /// Every Linux has this user, who owns nothing.
 const ORDINARY: u32 = 65534;
 
-/// Where people have their homes.
-const HOMES: [&str; 2] = ["/root", "/home"];
+/// What a sandbox hides, or is empty in it.
+const HIDDEN: [&str; 3] = ["/root", "/home", "/tmp"];
 
 /// One way to run the command.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,7 @@ impl Way {
     /// The fixture server, where this user can execute it, and where a sandbox hides it from nobody.
     pub fn fixture(&self, world: &World) -> String {
         let program = server();
-        let is_hidden = HOMES.iter().any(|home| program.starts_with(home));
+        let is_hidden = HIDDEN.iter().any(|place| program.starts_with(place));
         let program = if is_hidden { copied(world, &program) } else { self.within_reach(world, &program) };
         program.to_str().expect("the target directory is text").to_owned()
     }

@@ -10,7 +10,7 @@ use crate::world::PATIENCE;
 /// Between two looks at the table of processes.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Everything a run starts inherits this variable, so that it is found wherever it hides.
-pub const MARK: &str = "WALLFACER_TEST_MARK";
+pub const MARK: &str = "MARK_OF_A_TEST";
 const SIGINT: u32 = 2;
 
 /// Every process that carries this mark. One that is only waiting to be reaped carries none any more.

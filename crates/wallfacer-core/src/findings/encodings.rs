@@ -1,4 +1,5 @@
-//! The usual ways to write a secret other than letter by letter: hexadecimal, base64, base32, backwards.
+//! The usual ways to write a secret other than letter by letter: hexadecimal, base64, base32, backwards, as a list of
+//! numbers, with two bytes for each letter.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -29,6 +30,8 @@ pub fn encodings(secret: &str) -> Vec<Vec<u8>> {
         forms.push(part.replace(['\n', '\r', '\t'], " ").into_bytes());
         forms.push(part.chars().rev().collect::<String>().into_bytes());
         forms.extend(hexadecimal(part.as_bytes()));
+        forms.extend(numbers(part.as_bytes()));
+        forms.push(wide(part.as_bytes()));
         forms.extend(base64(part.as_bytes()));
         forms.extend(base32(part.as_bytes()));
     }
@@ -75,6 +78,19 @@ pub fn pieces(secret: &str) -> Vec<Vec<u8>> {
 fn hexadecimal(secret: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let bytes: Vec<String> = secret.iter().map(|byte| format!("{byte:02x}")).collect();
     ["", ":", " ", "-"].into_iter().map(move |between| bytes.join(between).into_bytes())
+}
+
+/// As languages print an array of bytes.
+fn numbers(secret: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let bytes: Vec<String> = secret.iter().map(u8::to_string).collect();
+    [",", ", "].into_iter().map(move |between| bytes.join(between).into_bytes())
+}
+
+/// What UTF-16 makes of plain letters, in either order of the bytes.
+fn wide(secret: &[u8]) -> Vec<u8> {
+    let mut wide: Vec<u8> = secret.iter().flat_map(|byte| [*byte, 0]).collect();
+    wide.pop();
+    wide
 }
 
 /// The letters that depend on the secret alone, wherever it stands among other bytes: of three bytes base64 makes four

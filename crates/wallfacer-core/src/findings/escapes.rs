@@ -10,6 +10,10 @@ const HTML_NAMES: [(&[u8], u8); 5] =
     [(b"&amp;", b'&'), (b"&lt;", b'<'), (b"&gt;", b'>'), (b"&quot;", b'"'), (b"&apos;", b'\'')];
 /// The most digits of a number in an HTML escape, or between the braces of `\u{…}`.
 const MOST_DIGITS: usize = 7;
+/// Stands where a text was cut.
+pub const CUT: &str = "…";
+/// No escape of one letter is longer.
+const LONGEST: usize = 12;
 
 /// A text with one layer of escapes undone.
 #[derive(Debug)]
@@ -34,7 +38,8 @@ pub fn unescape(text: &[u8]) -> Option<Unescaped> {
             continue;
         }
         let mut meant = [0; 4];
-        let Some((length, meant)) = escape(&text[at..], &mut meant) else { continue };
+        let unfinished = || Some((unfinished(&text[at..])?, &[][..]));
+        let Some((length, meant)) = escape(&text[at..], &mut meant).or_else(unfinished) else { continue };
         undone.bytes.extend_from_slice(&text[done..at]);
         let start = undone.bytes.len();
         undone.bytes.extend_from_slice(meant);
@@ -105,6 +110,15 @@ fn escape<'a>(text: &[u8], meant: &'a mut [u8; 4]) -> Option<(usize, &'a [u8])> 
         b'\\' => backslash(text, meant),
         _ => html(text, meant),
     }
+}
+
+/// How long an escape is of which a cut left the beginning alone. It means nothing any more, and what stands before it is
+/// still the beginning of something.
+fn unfinished(text: &[u8]) -> Option<usize> {
+    let near = &text[..text.len().min(LONGEST + CUT.len())];
+    let cut = near.windows(CUT.len()).position(|bytes| bytes == CUT.as_bytes())?;
+    let is_of_escape = |byte: &u8| byte.is_ascii_alphanumeric() || b"#{\\".contains(byte);
+    text[1..cut].iter().all(is_of_escape).then_some(cut)
 }
 
 fn backslash<'a>(text: &[u8], meant: &'a mut [u8; 4]) -> Option<(usize, &'a [u8])> {

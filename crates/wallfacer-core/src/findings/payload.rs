@@ -45,11 +45,13 @@ pub fn is_played(case: &Value) -> bool {
 /// Whether a text is one that we put into the server's world to find it again.
 pub fn is_planted(text: &str) -> bool {
     let is_digit = |letter: &u8| matches!(letter, b'0'..=b'9' | b'a'..=b'f');
-    // By its whole form: a token of somebody else may begin with the same letters.
-    [("wallfacer-canary-", 32), ("wallfacer-", 32), ("wfm", 13)].iter().any(|(beginning, digits)| {
-        let digest = text.strip_prefix(beginning).and_then(|rest| rest.as_bytes().get(..*digits));
-        digest.is_some_and(|digest| digest.iter().all(is_digit))
-    })
+    // By its whole form: a token of somebody else may begin with the same letters. `wallfacer-` stands in older findings.
+    [("deploy-", 32), ("wallfacer-canary-", 32), ("wallfacer-", 32), ("wfm", 13)].iter().any(
+        |(beginning, digits)| {
+            let digest = text.strip_prefix(beginning).and_then(|rest| rest.as_bytes().get(..*digits));
+            digest.is_some_and(|digest| digest.iter().all(is_digit))
+        },
+    )
 }
 
 fn step(step: &mut Value) -> Vec<Payload<'_>> {

@@ -8,12 +8,10 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem;
 
 use super::encodings::{LAYERS, encodings};
-use super::escapes::{Unescaped, unbroken, unescape};
+use super::escapes::{CUT, Unescaped, unbroken, unescape};
 
 /// A shorter secret may be part of a word in another letter case; it is looked for exactly as it is.
 const SHORTEST_IN_ANY_CASE: usize = 8;
-/// Stands where the words of a server were cut.
-const CUT: &str = "…";
 /// A shorter beginning of a secret tells nothing, and would be found in ordinary words.
 const SHORTEST_BEGINNING: usize = 4;
 /// What is looked at before a cut.
@@ -251,7 +249,7 @@ mod tests {
     fn written(secret: &str, dice: &mut Dice) -> (String, usize) {
         let hex = || secret.bytes().map(|byte| format!("{byte:02x}"));
         let plain = |text: String| (text, 0);
-        match dice.below(23) {
+        match dice.below(26) {
             0 => plain(secret.to_owned()),
             1 => plain(secret.to_ascii_uppercase()),
             2 => plain(secret.to_ascii_lowercase()),
@@ -269,6 +267,10 @@ mod tests {
             14 => plain(secret.chars().rev().collect()),
             15 => plain(json(&percent(secret, false, false))),
             16 => plain(secret.chars().map(|letter| format!("\\u{{{:x}}}", u32::from(letter))).collect()),
+            23 => plain(format!("{:?}", secret.as_bytes())),
+            24 => plain(format!("{:?}", secret.as_bytes()).replace(' ', "")),
+            25 if secret.is_ascii() => plain(secret.chars().map(|letter| format!("{letter}\\x00")).collect()),
+            25 => plain(secret.to_owned()),
             kind @ (17 | 18) => {
                 let (before, behind) = (dice.word("abc:", 0, 9), dice.word("xyz", 0, 5));
                 let encoded = base32(format!("{before}{secret}{behind}").as_bytes());
@@ -305,6 +307,25 @@ mod tests {
         let (length, between) = (4 + dice.below(73), ["\n", "\r\n", "\n  ", "\\n", "\\r\\n", "%0D%0A"]);
         let lines: Vec<_> = text.as_bytes().chunks(length).map(String::from_utf8_lossy).collect();
         lines.join(between[dice.below(between.len())])
+    }
+
+    #[test]
+    fn what_a_cut_left_of_an_escaped_secret_is_gone_wherever_it_was_cut() {
+        let secret = "sk-live-Zx9Kq2Lm4Np8Rt6V";
+        let numbered = |form: &dyn Fn(u8) -> String| secret.bytes().map(form).collect::<String>();
+        for written in [
+            numbered(&|byte| format!("&#{byte};")),
+            numbered(&|byte| format!("\\x{byte:02x}")),
+            numbered(&|byte| format!("\\{byte:03o}")),
+            numbered(&|byte| format!("%{byte:02x}")),
+            numbered(&|byte| format!("\\u{{{byte:x}}}")),
+        ] {
+            for end in 5 * 6..written.len() {
+                let shown = shown(&[secret], &format!("it is {}…", &written[..end]));
+                assert!(shown.starts_with("it is [gone]") && shown.len() < 30, "{end}: {shown}");
+            }
+        }
+        assert_eq!(shown(&[secret], "100%… &… \\… a&b…"), "100%… &… \\… a&b…");
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use crate::judge::Secrets;
 use crate::wire::Connector;
 
-/// The variable that holds a secret of ours, so that a server which shows its environment is seen to do so.
-pub const CANARY: &str = "WALLFACER_CANARY_TOKEN";
+/// The variable that holds a secret of ours, so that a server which shows its environment is seen to do so. Its name is like
+/// any other: a server need not be told by whom it is tested.
+pub const CANARY: &str = "DEPLOY_AUTH_TOKEN";
 
 /// Gives the servers of a run a secret of our own, and tells what else they are entrusted with: none of it may come back.
 /// The seed decides our own secret, the canaries of the home, and the look-alikes of inherited ones.
@@ -24,7 +25,7 @@ pub fn entrust(connector: &mut Connector, seed: u64) -> Secrets {
 /// A value that stands in no other text, and is the same for the same seed.
 pub fn canary(seed: u64) -> String {
     let hash = blake3::hash(format!("wallfacer canary {seed}").as_bytes());
-    format!("wallfacer-{}", &hash.to_hex()[..32])
+    format!("deploy-{}", &hash.to_hex()[..32])
 }
 
 /// A text of this run that rules recognise, the same for the same seed.

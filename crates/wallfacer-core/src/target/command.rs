@@ -4,6 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// How variables begin that are meant for us. They tell a program by whom it is started, so it gets one only where somebody
+/// names it.
+const OUR_OWN: &str = "WALLFACER_";
+
 /// A program and everything it is started with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
@@ -58,7 +62,13 @@ impl Environment {
         ours: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> BTreeMap<OsString, OsString> {
         let mut whole: BTreeMap<_, _> = match &self.inherit {
-            Inherit::All => ours.into_iter().collect(),
+            Inherit::All => {
+                let is_given = |name: &OsString| {
+                    let name = name.to_string_lossy();
+                    !name.starts_with(OUR_OWN) || self.pass.contains(name.as_ref())
+                };
+                ours.into_iter().filter(|(name, _)| is_given(name)).collect()
+            }
             Inherit::Only(names) => ours
                 .into_iter()
                 .filter(|(name, _)| names.iter().any(|wanted| name == wanted.as_str()))
@@ -87,6 +97,15 @@ mod tests {
         let whole = environment.resolve(ours());
         assert_eq!(whole[&OsString::from("TOKEN")], "theirs");
         assert_eq!(whole[&OsString::from("HOME")], "/home/ada");
+    }
+
+    #[test]
+    fn variables_that_are_meant_for_us_are_not_inherited_unless_they_are_named() {
+        let ours = ["WALLFACER_CONFIG", "WALLFACER_SHARDS"].map(|name| (name.into(), "x".into()));
+        let mut environment = Environment::default();
+        assert_eq!(environment.resolve(ours.clone()), BTreeMap::new());
+        environment.pass.insert("WALLFACER_CONFIG".to_owned());
+        assert_eq!(environment.resolve(ours), BTreeMap::from([("WALLFACER_CONFIG".into(), "x".into())]));
     }
 
     #[test]

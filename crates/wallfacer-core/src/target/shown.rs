@@ -1,5 +1,6 @@
 //! Tells what a report may say of a [`Target`]: every value that may be a secret is left away.
 
+use super::imitation::secret_values;
 use super::secret::{self, REDACTED};
 use super::token::{is_token, secret_pairs, show_url, url_secrets};
 use super::{Command, Endpoint, Inherit, Protocol, Target};
@@ -77,10 +78,11 @@ impl Target {
     pub fn secrets(&self) -> BTreeSet<String> {
         let mut secrets = self.from_environment.clone();
         if let Some(command) = self.reach.command() {
-            let set = &command.environment.set;
-            secrets.extend(
-                set.iter().filter(|(name, _)| secret::is_secret_name(name)).map(|(_, value)| value.clone()),
-            );
+            for (name, value) in &command.environment.set {
+                secrets.extend(secret::is_secret_name(name).then(|| value.clone()));
+                // Of `Bearer abc`, of a URL and of a document a server repeats the inner part.
+                secrets.extend(secret_values(name, value));
+            }
             for (argument, spans) in arguments(command) {
                 secrets.extend(spans.into_iter().map(|at| argument[at].trim().to_owned()));
                 secrets.extend(url_secrets(&argument).into_iter().map(|(_, value)| value));

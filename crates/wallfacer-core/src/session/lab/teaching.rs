@@ -3,7 +3,7 @@
 use crate::observe::Answer;
 use crate::plan::{Case, Lesson, Planner, Teaching, failure_in_words, harvest, said, unready};
 use crate::run::{Recording, Taken};
-use crate::wire::{Body, Content, Outcome};
+use crate::wire::{Body, Content, Incoming, Outcome};
 
 /// What a valid call of a tool was answered, where that is that something must come first.
 pub fn wants_another_first(case: &Case, answer: &Answer, recording: &Recording) -> Option<String> {
@@ -26,7 +26,13 @@ pub fn teach(planner: &mut Planner, case: &Case, answer: &Answer, recording: &Re
 
 /// The values that the answer to the last call of a case named.
 pub fn named(answer: &Answer, recording: &Recording) -> Vec<Lesson> {
-    match teaching(answer, recording) {
+    let outcome = recording.steps.last().and_then(|taken| taken.outcome.as_ref());
+    outcome.map(|outcome| named_by(answer, outcome)).unwrap_or_default()
+}
+
+/// The values that one answer named.
+pub fn named_by(answer: &Answer, outcome: &Outcome) -> Vec<Lesson> {
+    match taught_by(answer, outcome) {
         Teaching::Result(lessons) => lessons,
         _ => Vec::new(),
     }
@@ -35,6 +41,10 @@ pub fn named(answer: &Answer, recording: &Recording) -> Vec<Lesson> {
 /// What a call was answered, in words.
 pub fn refusal(taken: &Taken) -> String {
     let Some(Outcome::Reply(reply)) = &taken.outcome else { return String::new() };
+    words(reply)
+}
+
+fn words(reply: &Incoming) -> String {
     match &reply.content {
         Content::Reply { body: Body::Error(error), .. } => error.message.clone(),
         _ => reply.result().map(|result| said(&result)).unwrap_or_default(),
@@ -49,8 +59,12 @@ pub fn fails_in_words(taken: &Taken) -> bool {
 
 /// What the answer to the last call of a case teaches.
 pub(super) fn teaching(answer: &Answer, recording: &Recording) -> Teaching {
-    let Some(taken) = recording.steps.last() else { return Teaching::Nothing };
-    let Some(Outcome::Reply(reply)) = &taken.outcome else { return Teaching::Nothing };
+    let outcome = recording.steps.last().and_then(|taken| taken.outcome.as_ref());
+    outcome.map_or(Teaching::Nothing, |outcome| taught_by(answer, outcome))
+}
+
+fn taught_by(answer: &Answer, outcome: &Outcome) -> Teaching {
+    let Outcome::Reply(reply) = outcome else { return Teaching::Nothing };
     match answer {
         Answer::Completed => {
             let result = reply.result().unwrap_or_default();
@@ -60,6 +74,6 @@ pub(super) fn teaching(answer: &Answer, recording: &Recording) -> Teaching {
                 None => Teaching::Result(harvest(&result)),
             }
         }
-        _ => Teaching::refusal(&refusal(taken)),
+        _ => Teaching::refusal(&words(reply)),
     }
 }

@@ -24,13 +24,14 @@ use super::{Notebook, Probe};
 use crate::catalogue::Tool;
 use crate::event::{Event, Listener};
 use crate::findings::Kind;
-use crate::judge::{Context, replies};
+use crate::judge::{ClientReply, Context, replies};
 use crate::observe::Answer;
 use crate::plan::{
-    Case, Disturbance, Footholds, Mode, Options, Phase, Planner, Question, Subject, Trouble, takes_away,
+    Case, Disturbance, Footholds, Lesson, Mode, Options, Phase, Planner, Question, Subject, Trouble,
+    takes_away,
 };
 use crate::session::agenda::Selection;
-use crate::session::lab::{Done, Job, Tried, Work, World, teach};
+use crate::session::lab::{Done, Job, Tried, Work, World, named_by, teach};
 use crate::session::look::Known;
 use crate::session::prove::Interest;
 use crate::wire::Connector;
@@ -180,6 +181,7 @@ impl Torture {
     fn learn(&mut self, tried: &Tried, notebook: &mut Notebook) {
         let Some(answer) = tried.answer().cloned() else { return };
         notebook.count(&tried.case.subject, true, &answer);
+        notebook.hear(&tried.case, &answer, &tried.recording);
         // What ends the server alone is found here too.
         let crashes = tried.judgement.charges.iter().filter(|charge| charge.kind == Kind::Crash);
         crashes.for_each(|charge| notebook.suspect(&self.seen, &tried.case, charge.clone(), Vec::new()));
@@ -302,6 +304,11 @@ impl Torture {
         let mut limited = 0;
         let mut leaks = false;
         if let Some((schedule, history, replies)) = replies(case, &tried.recording) {
+            let named = |reply: &ClientReply| {
+                reply.asked.outcome.as_ref().map(|outcome| named_by(&reply.answer, outcome))
+            };
+            let lessons: Vec<Lesson> = replies.iter().filter_map(named).flatten().collect();
+            notebook.prover.hear(case, &lessons);
             for reply in &replies {
                 let subject =
                     reply.ask.tool_name().map_or(Subject::Server, |tool| Subject::Tool(tool.to_owned()));
