@@ -4,6 +4,7 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -232,6 +233,33 @@ fn the_same_is_found_over_http() {
     walk(chosen(|flaw| flaw.http), |flaw| compare(flaw, way, &run(flaw, way)));
 }
 
+#[test]
+fn several_sessions_with_a_server_that_runs_already_find_the_same() {
+    // One that ends stays away.
+    let stays = |flaw: &Flaw| flaw.http && flaw.expected.iter().all(|row| row.kind != "crash");
+    walk(chosen(stays), |flaw| {
+        let ways = [1, 2, 8].map(|workers| Way { http: true, workers, ..PLAIN });
+        let (command, url) = command(flaw, ways[0]);
+        let started = std::process::Command::new(&command.program)
+            .args(&command.args)
+            .envs(&command.environment.set)
+            .stderr(std::process::Stdio::piped())
+            .spawn();
+        let mut server = started.unwrap();
+        let mut told = BufReader::new(server.stderr.take().unwrap());
+        assert!(told.read_line(&mut String::new()).unwrap() > 0, "it says where it listens");
+        let Reach::Both { endpoint, .. } = common::listening(command, url) else { unreachable!() };
+        let runs = ways.map(|way| run_at(flaw, way, Reach::Url(endpoint.clone())));
+        server.kill().and_then(|()| server.wait()).unwrap();
+        let mut wrong: Vec<String> =
+            ways.iter().zip(&runs).flat_map(|(way, run)| compare(flaw, *way, run)).collect();
+        if runs.iter().any(|run| ids(run) != ids(&runs[0])) {
+            wrong.push(format!("{}: other ids with several sessions", flaw.name));
+        }
+        wrong
+    });
+}
+
 fn chosen(which: fn(&Flaw) -> bool) -> Vec<&'static Flaw> {
     flaws().iter().filter(|flaw| ONE_OF_EACH.contains(&flaw.name) && which(flaw)).collect()
 }
@@ -254,6 +282,12 @@ fn walk(rows: Vec<&Flaw>, judge: impl Fn(&Flaw) -> Vec<String> + Sync) {
 }
 
 fn run(flaw: &Flaw, way: Way) -> Run {
+    let (command, url) = command(flaw, way);
+    run_at(flaw, way, if way.http { common::listening(command, url) } else { Reach::Command(command) })
+}
+
+/// How the server of a row is started, and where it listens if that is its way.
+fn command(flaw: &Flaw, way: Way) -> (Command, String) {
     let mut arguments: Vec<String> = flaw.arguments().map(str::to_owned).into();
     if way.fixed {
         arguments.push("--fixed".to_owned());
@@ -267,7 +301,10 @@ fn run(flaw: &Flaw, way: Way) -> Run {
     }
     let mut command = Command::new(wallfacer_fixtures::server(), arguments);
     command.environment.set.insert("WALLFACER_FIXTURE_TOKEN".to_owned(), TOKEN.to_owned());
-    let reach = if way.http { common::listening(command, url) } else { Reach::Command(command) };
+    (command, url)
+}
+
+fn run_at(flaw: &Flaw, way: Way, reach: Reach) -> Run {
     let mut target = Target::new(reach);
     let silent = SILENT.contains(&flaw.name) || flaw.expected.iter().any(|row| row.kind == "hang");
     target.timeouts.call = if silent && !way.fixed { SHORT_PATIENCE } else { PATIENCE };

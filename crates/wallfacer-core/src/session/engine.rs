@@ -78,7 +78,9 @@ impl Engine<'_> {
     /// With so many jobs that compute at the same time, where a number is asked for.
     pub fn new(lab: &Lab, budget: Budget, asked: Option<usize>) -> Engine<'_> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let workers = asked.unwrap_or(if lab.is_parallel() { cores } else { 1 }).max(1);
+        // Several sessions with one server do not disturb each other as long as nothing is proven.
+        let several = lab.is_parallel() || lab.is_remote();
+        let workers = asked.unwrap_or(if several { cores } else { 1 }).max(1);
         let shares = asked.is_none() && lab.is_parallel() && lab.starts_are_dear();
         Engine { lab, budget, workers, shares }
     }
@@ -219,7 +221,6 @@ impl Engine<'_> {
 
     /// Where servers would meet, one at a time is asked.
     fn has_room(&self, running: &Running) -> bool {
-        // Several sessions with one server do not disturb each other as long as nothing is proven.
         let alone = self.lab.is_remote() || running.waiting == 0;
         self.lab.is_parallel() || running.proofs == 0 && alone && running.computing() < self.workers
     }

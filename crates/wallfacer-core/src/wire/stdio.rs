@@ -17,7 +17,7 @@ use wallfacer_process::{Process, Stdio as Pipes};
 
 /// After the process has ended, how long its output may stay quiet before we take it as closed:
 /// a child that lives on could hold the pipe open for ever.
-const QUIET_AFTER_EXIT: Duration = Duration::from_millis(300);
+pub const QUIET_AFTER_EXIT: Duration = Duration::from_millis(300);
 /// Reading goes in pieces of this size.
 const READ_BYTES: usize = 64 << 10;
 /// So much goes out at once even while there are lines to hand on: the server works on it while we read.

@@ -184,8 +184,7 @@ impl Lab {
     /// Where servers of a world are started ahead: none where a start is cheap, or where two servers could meet.
     fn reserve(&self, world: World, runner: &Runner) -> Option<Arc<Reserve>> {
         let connector = self.connector(world);
-        let speaks_over_pipes = matches!(connector.target().reach, Reach::Command(_));
-        if !(self.keeps_servers && self.parallel && speaks_over_pipes) {
+        if !(self.keeps_servers && self.parallel) || self.is_remote() {
             return None;
         }
         let mut reserves = self.reserves.lock().unwrap_or_else(PoisonError::into_inner);
@@ -227,8 +226,8 @@ impl Lab {
             Work::Alone { brief, .. } => !(brief && self.keeps_servers),
             _ => false,
         };
-        // Two servers at a time could be in each other's way: on one disk, or at one port.
-        match self.parallel {
+        // Two servers at a time could be in each other's way: on one disk, or at one port. Two sessions are not.
+        match self.parallel || self.is_remote() {
             true => {}
             false if fresh => self.idle.rest(),
             false => self.idle.rest_others(job.world),

@@ -25,7 +25,7 @@ use super::frame::{Correlation, Direction, FrameLog, Stream};
 use super::http::{Conduct, HeaderParams, Http, Style, What, modern_headers};
 use super::id::Id;
 use super::message::Incoming;
-use super::stdio::Stdio;
+use super::stdio::{QUIET_AFTER_EXIT, Stdio};
 use super::strays::{SplitLines, Strays};
 use crate::target::{Bounds, Era};
 use crate::world::{Standing, Traced, Vigil};
@@ -157,11 +157,12 @@ impl Connection {
     }
 
     /// Lets go of the runtime that it was opened in, so that another may go on after [`Connection::attach`]. False where it
-    /// cannot: what goes on over HTTP belongs to its runtime.
+    /// cannot.
     pub fn detach(&mut self) -> bool {
         match &mut self.channel {
             Channel::Stdio(stdio) => stdio.detach(),
-            Channel::Http(..) => false,
+            // It never was tied to it.
+            Channel::Http(..) => true,
         }
     }
 
@@ -426,11 +427,13 @@ impl Connection {
                     }
                 }
                 Channel::Http(http, process) => {
+                    // What it said before it went away is still on its way to us.
+                    let quiet = if self.waiting.is_empty() { Duration::ZERO } else { QUIET_AFTER_EXIT };
                     let arrival = async {
                         tokio::select! {
                             biased;
                             arrival = http.next() => Some(arrival),
-                            () = exited(process.as_ref()) => None,
+                            () = exited(process.as_ref(), quiet) => None,
                         }
                     };
                     match tokio::time::timeout_at(deadline, arrival).await {
@@ -541,9 +544,9 @@ impl Connection {
     }
 }
 
-async fn exited(process: Option<&Process>) {
-    match process {
-        Some(process) => drop(process.exited().await),
-        None => std::future::pending().await,
-    }
+/// Waits until the process has ended, and so much longer.
+async fn exited(process: Option<&Process>, quiet: Duration) {
+    let Some(process) = process else { return std::future::pending().await };
+    let _ending = process.exited().await;
+    tokio::time::sleep(quiet).await;
 }

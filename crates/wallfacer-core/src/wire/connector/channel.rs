@@ -1,8 +1,10 @@
 //! Starts the process, or reaches the address, of a target and opens a channel to it.
 
+use std::fs::File;
+use std::io;
+use std::thread;
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
 use tokio::time::Instant;
 use wallfacer_process::{Process, Spec, Stdio as Pipes};
 
@@ -147,7 +149,7 @@ impl Connector {
             self.await_free(&address).await?;
         }
         let (process, pipes, vigil) = self.world.start(&self.spec(command))?;
-        tokio::spawn(drain(pipes));
+        drain(pipes);
         self.await_listening(&process, &address, limit).await?;
         Ok((process, vigil))
     }
@@ -198,10 +200,13 @@ async fn listens(address: &Address, way: &Way, deadline: Instant) -> bool {
     tokio::time::timeout_at(deadline, connecting).await.is_ok_and(|connected| connected.is_ok())
 }
 
-/// Reads what a listening server prints, so that it never blocks on it; its input stays open as long.
-pub(super) async fn drain(mut pipes: Pipes) {
-    let mut buffer = [0; 4096];
-    while matches!(pipes.stdout.read(&mut buffer).await, Ok(count) if count > 0) {}
-    // Some servers end when their input does, so it is held until nothing holds the output either.
-    drop(pipes.stdin);
+/// Reads what a listening server prints, so that it never blocks on it; its input stays open as long. On a thread of its own,
+/// for the server may be started by one runtime and asked by another.
+pub(super) fn drain(Pipes { stdin, stdout }: Pipes) {
+    let (Ok(stdin), Ok(stdout)) = (stdin.into_nonblocking_fd(), stdout.into_blocking_fd()) else { return };
+    thread::spawn(move || {
+        let _until_it_ends = io::copy(&mut File::from(stdout), &mut io::sink());
+        // Some servers end when their input does, so it is held until nothing holds the output either.
+        drop(stdin);
+    });
 }

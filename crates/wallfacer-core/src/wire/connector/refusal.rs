@@ -121,7 +121,7 @@ impl Connector {
         let spec = self.spec(self.target.reach.command()?);
         let address = Address::parse(&self.target.reach.endpoint()?.url).ok()?;
         let (process, pipes, mut vigil) = self.world.start(&spec).ok()?;
-        tokio::spawn(drain(pipes));
+        drain(pipes);
         let answered = self.await_listening(&process, &address, until).await.is_ok();
         let traced = vigil.settle(Some(&process));
         let standing = vigil.standing;

@@ -2,8 +2,8 @@
 //! what the server says is what we see.
 
 use std::io;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use http::{Request, Response};
 use hyper::body::Incoming;
@@ -21,7 +21,9 @@ use crate::world::Way;
 /// A host that neither accepts nor refuses a connection would otherwise cost the whole call.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Idle connections kept for the next request.
-const MAX_IDLE: usize = 16;
+const MAX_IDLE: usize = 64;
+/// Servers close what was idle for some seconds; a request that meets this would look as if it had made them hang up.
+const IDLE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Why a request got no response.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -45,7 +47,8 @@ pub struct Agent {
     port: u16,
     way: Way,
     tls: Option<Arc<ClientConfig>>,
-    idle: Mutex<Vec<SendRequest<Body>>>,
+    /// With the moment from which on each was idle, the newest last.
+    idle: Mutex<Vec<(Instant, SendRequest<Body>)>>,
 }
 
 /// A connection on loan; given back once its response has been read to the end.
@@ -88,14 +91,25 @@ impl Agent {
     }
 
     pub fn give_back(&self, loan: Loan) {
-        let mut idle = self.idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut idle = self.idle();
         if idle.len() < MAX_IDLE {
-            idle.push(loan.0);
+            idle.push((Instant::now(), loan.0));
         }
     }
 
     fn take_idle(&self) -> Option<SendRequest<Body>> {
-        self.idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop()
+        let mut idle = self.idle();
+        let (since, sender) = idle.pop()?;
+        if since.elapsed() < IDLE_LIMIT {
+            return Some(sender);
+        }
+        // The others were idle for longer still.
+        idle.clear();
+        None
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<(Instant, SendRequest<Body>)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn connect(&self) -> Result<SendRequest<Body>, HttpError> {

@@ -121,7 +121,7 @@ impl Exchange {
             let location = response.headers().get(LOCATION).map(lossy).unwrap_or_default();
             Ended::Redirect { status: status.as_u16(), location }
         } else if status.is_success() && content_type == "text/event-stream" {
-            return self.stream(agent, bounds, teller, response).await;
+            self.stream(agent, bounds, teller, response).await?
         } else {
             self.whole_body(bounds, teller, response, content_type).await
         };

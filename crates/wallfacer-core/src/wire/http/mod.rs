@@ -3,9 +3,12 @@
 mod address;
 mod agent;
 mod body;
+mod courier;
 mod exchange;
 mod headers;
 mod sse;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +17,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, header};
 use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::AbortHandle;
 
 pub use address::{Address, BadUrl};
 pub use agent::HttpError;
@@ -22,6 +25,7 @@ pub use exchange::{Arrival, Conduct, Ended, What};
 pub use headers::{HeaderParams, modern_headers};
 
 use agent::Agent;
+use courier::Courier;
 use exchange::Exchange;
 
 use crate::target::{Bounds, Endpoint, Era, Version};
@@ -46,7 +50,7 @@ pub struct Http {
     conduct: Conduct,
     exchanges: u64,
     main_stream: Option<u64>,
-    tasks: JoinSet<()>,
+    courier: Courier,
     running: BTreeMap<u64, AbortHandle>,
     reports: mpsc::Sender<Arrival>,
     arrivals: mpsc::Receiver<Arrival>,
@@ -98,7 +102,7 @@ impl Http {
             conduct: Conduct::default(),
             exchanges: 0,
             main_stream: None,
-            tasks: JoinSet::new(),
+            courier: Courier::new(),
             running: BTreeMap::new(),
             reports,
             arrivals,
@@ -183,7 +187,6 @@ impl Http {
             Some(arrival) => {
                 if matches!(arrival.what, What::Ended(_)) {
                     self.running.remove(&arrival.exchange);
-                    while self.tasks.try_join_next().is_some() {}
                 }
                 arrival
             }
@@ -229,7 +232,7 @@ impl Http {
             conduct,
         };
         let task = exchange.run(self.agent.clone(), self.bounds.clone(), self.reports.clone());
-        self.running.insert(number, self.tasks.spawn(task));
+        self.running.insert(number, self.courier.begin(task));
         number
     }
 }
