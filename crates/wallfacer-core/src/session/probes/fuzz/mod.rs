@@ -191,6 +191,7 @@ impl Fuzz {
     fn job(&mut self, lane: usize, next: Next) -> Job {
         let Lane { round, pace, one_at_a_time, .. } = &self.lanes[lane];
         let round = round.as_ref().expect("it was just asked what is next in it");
+        let one_at_a_time = *pace == Pace::Wary || *one_at_a_time || round.suspects_company();
         let work = match next {
             Next::Alone(index) => {
                 let case = round.cases[index].clone();
@@ -203,7 +204,7 @@ impl Fuzz {
                 let twins = twins.filter_map(|(place, index)| Some((place, round.twins.get(index)?.clone())));
                 Work::Together(Together {
                     cases: places.iter().map(|index| round.cases[*index].clone()).collect(),
-                    in_flight: if *pace == Pace::Wary || *one_at_a_time { 1 } else { self.in_flight },
+                    in_flight: if one_at_a_time { 1 } else { self.in_flight },
                     pace: *pace,
                     twins: twins.collect(),
                     good: Arc::new(self.good.clone()),
@@ -275,13 +276,7 @@ impl Fuzz {
         let Some(round) = &mut self.lanes[lane].round else { return };
         round.judged.insert(index, judged);
         if !company.is_empty() && !tried.is_fatal() {
-            let together: BTreeSet<usize> = company.into_iter().chain([index]).collect();
-            let cases = together.into_iter().map(|index| &round.cases[index]);
-            let (case, charges) = silent_together(cases, tried.case.seed, &self.seen.context);
-            self.lanes[lane].one_at_a_time = true;
-            for charge in charges {
-                notebook.suspect(&self.seen, &case, charge, Vec::new());
-            }
+            round.suspect_company(index, company);
         }
     }
 
@@ -354,6 +349,15 @@ impl Fuzz {
     ) {
         for (index, judged) in std::mem::take(&mut round.judged) {
             self.take_case(lane, &round.cases[index], judged, notebook);
+        }
+        for company in round.innocent_companies() {
+            self.lanes[lane].one_at_a_time = true;
+            let cases = company.iter().map(|index| &round.cases[*index]);
+            let seed = cases.clone().next().map_or(0, |case| case.seed);
+            let (case, charges) = silent_together(cases, seed, &self.seen.context);
+            for charge in charges {
+                notebook.suspect(&self.seen, &case, charge, Vec::new());
+            }
         }
         notebook.out_of_time |= !round.undone.is_empty();
         for (subject, left) in std::mem::take(&mut round.given_up) {

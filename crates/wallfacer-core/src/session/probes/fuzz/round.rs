@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::plan::{Case, DEEP, Step, Subject, depth};
 use crate::session::lab::{Aside, Judged, Part, shard_size};
 
+/// Calls of one subject that are made again alone, one after another, because they were not answered in company. Where all of
+/// these are answered, the others are made again in company.
+const MAX_ALONE: usize = 4;
 /// How often what was left out is made up for; a server that sticks each time would keep us for ever.
 const MAX_MAKING_UP: usize = 4;
 
@@ -32,6 +35,8 @@ pub struct Round {
     pub apart: BTreeMap<Subject, usize>,
     /// Calls that were silent alone too, and say nothing of their subjects.
     silent: BTreeSet<usize>,
+    /// Calls that were in flight together when one was not answered that is answered alone.
+    companies: BTreeSet<BTreeSet<usize>>,
     made_up: usize,
 }
 
@@ -66,6 +71,7 @@ impl Round {
             deadly: BTreeSet::new(),
             apart: BTreeMap::new(),
             silent: BTreeSet::new(),
+            companies: BTreeSet::new(),
             made_up: 0,
         }
     }
@@ -129,6 +135,21 @@ impl Round {
         }
     }
 
+    /// A call is answered alone that was not answered in this company.
+    pub fn suspect_company(&mut self, index: usize, company: Vec<usize>) {
+        self.companies.insert(company.into_iter().chain([index]).collect());
+    }
+
+    pub fn suspects_company(&self) -> bool {
+        !self.companies.is_empty()
+    }
+
+    /// Calls of which one at least was not answered in company, and none is silent alone.
+    pub fn innocent_companies(&self) -> impl Iterator<Item = &BTreeSet<usize>> {
+        let is_silent = |index: &usize| self.silent.contains(index) || self.is_apart(*index);
+        self.companies.iter().filter(move |company| !company.iter().any(is_silent))
+    }
+
     /// Whether nothing is under way or to be handed out.
     fn is_quiet(&self) -> bool {
         self.parts.is_empty() && self.unanswered.is_empty() && self.under_way.is_empty()
@@ -147,21 +168,28 @@ impl Round {
                 self.given_up.entry(self.cases[index].subject.clone()).or_default().push(index);
             }
         }
-        let mut seen: BTreeSet<Subject> = BTreeSet::new();
+        let mut seen: BTreeSet<&Subject> = BTreeSet::new();
+        let mut answered: BTreeMap<&Subject, usize> = BTreeMap::new();
+        for Aside { index, .. } in self.asides.iter().filter(|aside| self.judged.contains_key(&aside.index)) {
+            *answered.entry(&self.cases[*index].subject).or_default() += 1;
+        }
         let mut extremes: BTreeSet<bool> = self.silent.iter().map(|index| self.is_deep(*index)).collect();
         for Aside { index, extreme, .. } in &self.asides {
             let subject = &self.cases[*index].subject;
-            let decided = self.apart.contains_key(subject);
-            let first = *extreme || *subject == Subject::Server || seen.insert(subject.clone());
+            if self.judged.contains_key(index) || self.silent.contains(index) {
+                continue;
+            }
+            let tried = answered.get(subject).copied().unwrap_or_default();
+            let decided = self.apart.contains_key(subject) || tried >= MAX_ALONE;
+            let has_turn = *extreme || *subject == Subject::Server || seen.insert(subject);
             match () {
-                () if self.judged.contains_key(index) || self.silent.contains(index) => {}
                 // One that is too deep or too large for the server is enough; if that is answered, the next one is tried.
                 () if *extreme && !extremes.insert(self.is_deep(*index)) => {}
                 () if self.apart.get(subject) == Some(index) => {}
-                () if decided || !first => {
-                    self.parked.insert(*index);
-                }
-                () => self.unanswered.push_back(*index),
+                () if decided => drop(self.parked.insert(*index)),
+                () if has_turn => self.unanswered.push_back(*index),
+                // Its turn comes when the one before it was answered.
+                () => {}
             }
         }
         if !self.unanswered.is_empty() {
