@@ -1,5 +1,6 @@
 //! Exercises everything that a server offers with valid, boundary, invalid and hostile arguments, and with malformed frames.
 
+mod answers;
 mod lane;
 mod round;
 
@@ -23,8 +24,8 @@ use crate::session::lab::{
 };
 use crate::session::options::{Feedback, FuzzOptions};
 use crate::session::prove::{Interest, Outcome};
-use crate::summary::NotTested;
 
+use self::answers::ValidAnswers;
 use self::lane::Lane;
 use self::round::{Next, Round};
 
@@ -32,16 +33,8 @@ use self::round::{Next, Round};
 const GROWTH_CALLS: u32 = 400;
 /// With fewer iterations than this nobody wants so many calls.
 const GROWTH_ITERATIONS: usize = 100;
-/// Fewer valid calls than this say nothing of how many succeed.
-const FEW_CALLS: u64 = 10;
-/// Where less than this part of the valid calls succeeds, hardly more than the input checks was tested.
-const LOW_SUCCESS: f64 = 0.1;
 /// In a round of this size a server that has taken its part well goes on to the next.
 const LONG_ROUND: usize = 1_600;
-/// Refusals of one tool that are told apart, and the part of one that is told.
-const MAX_REFUSALS: usize = 32;
-const MAX_WORDS_SAID: usize = 40;
-const MAX_SAID: usize = 160;
 /// Steps before a case that are tried again with it.
 const MAX_BEFORE: usize = 800;
 
@@ -61,12 +54,8 @@ pub struct Fuzz {
     /// The first valid call of each tool that succeeded.
     good: BTreeMap<String, Case>,
     slow: BTreeSet<Subject>,
-    /// What tools lack in our world, in words.
-    lacking: BTreeMap<String, (String, u64)>,
-    /// What valid calls of each tool were refused with, and how often.
-    refusals: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Tools of which a valid call did what it was asked to.
-    reached: BTreeSet<String>,
+    /// What valid calls were answered.
+    valid: ValidAnswers,
     /// Inputs whose answer was new in kind, of cases that no plan has made.
     inputs: BTreeMap<String, Inputs>,
     /// What the answers of each tool have in common, where that is wanted.
@@ -92,9 +81,7 @@ impl Fuzz {
             selection,
             good: BTreeMap::new(),
             slow: BTreeSet::new(),
-            lacking: BTreeMap::new(),
-            refusals: BTreeMap::new(),
-            reached: BTreeSet::new(),
+            valid: ValidAnswers::default(),
             inputs: BTreeMap::new(),
             answers: None,
             wants_growth: options.iterations >= GROWTH_ITERATIONS,
@@ -407,7 +394,7 @@ impl Fuzz {
         };
         notebook.prover.hear(case, lessons);
         if let Some(tool) = case.subject.tool().filter(|_| valid) {
-            self.note_answer(tool, completed, &judged.teaching);
+            self.valid.note(tool, completed, &judged.teaching, judged.lacking);
         }
         if let (Some(answers), Some(sight), Some(tool)) =
             (&mut self.answers, judged.sight, case.subject.tool())
@@ -428,9 +415,6 @@ impl Fuzz {
             let inputs = self.inputs.entry(tool.to_owned()).or_default();
             judged.kind.iter().for_each(|kind| inputs.hear(arguments, *kind));
         }
-        if let (Some(why), Some(tool)) = (judged.lacking, case.subject.tool().filter(|_| valid)) {
-            self.lacking.entry(tool.to_owned()).or_insert((why, 0)).1 += 1;
-        }
         for text in judged.notes {
             notebook.note(case.subject.tool(), text);
         }
@@ -438,28 +422,6 @@ impl Fuzz {
         for (twin, judgement) in judged.twins {
             self.note_ruling(&twin, judgement.unknown);
         }
-    }
-
-    /// Remembers what a valid call was answered.
-    fn note_answer(&mut self, tool: &str, completed: bool, teaching: &Teaching) {
-        match teaching {
-            Teaching::Refusal(text) => {
-                let refusals = self.refusals.entry(tool.to_owned()).or_default();
-                let text = in_a_line(text);
-                if !text.is_empty() && (refusals.len() < MAX_REFUSALS || refusals.contains_key(&text)) {
-                    *refusals.entry(text).or_default() += 1;
-                }
-            }
-            _ if completed => drop(self.reached.insert(tool.to_owned())),
-            _ => {}
-        }
-    }
-
-    /// What a tool was refused with most often, in the server's own words.
-    fn own_words(&self, tool: &str) -> String {
-        let refusals = self.refusals.get(tool).into_iter().flatten();
-        let most = refusals.max_by_key(|(text, count)| (**count, std::cmp::Reverse(text.len())));
-        most.map(|(text, _)| format!(" (the server says: \"{text}\")")).unwrap_or_default()
     }
 
     /// What a rule says of a case: nothing, for this reason, or something.
@@ -496,37 +458,6 @@ impl Fuzz {
             Some(Case { steps: vec![Step::Many { times: GROWTH_CALLS, method, params }], ..case.clone() })
         });
         many.collect()
-    }
-
-    /// Says of each tool of which hardly more than the input checks was tested.
-    fn tell_low_success(&self, notebook: &mut Notebook) {
-        for tool in &self.selection.tools {
-            let counts = notebook.tools.get(&tool.name).cloned().unwrap_or_default();
-            let (valid, good) = (counts.valid_calls, counts.valid_completed);
-            // What our world lacked now and then is not what keeps the tool from working.
-            let lacked = self.lacking.get(&tool.name).filter(|(_, times)| times * 2 > valid);
-            let low = valid >= FEW_CALLS && (good as f64) < LOW_SUCCESS * valid as f64;
-            let why = match good {
-                0 if valid > 0 && tool.is_a_task() => {
-                    notebook.not_tested.insert(NotTested::only_as_task(&tool.name));
-                    continue;
-                }
-                0 if lacked.is_some() => {
-                    lacked.into_iter().for_each(|(why, _)| notebook.leave_out(&tool.name, why));
-                    continue;
-                }
-                0 if valid > 0 => format!("none of its valid calls succeeded{}", self.own_words(&tool.name)),
-                _ if !self.reached.contains(&tool.name) && self.refusals.contains_key(&tool.name) => {
-                    let said = self.own_words(&tool.name);
-                    notebook.none_worked(&tool.name);
-                    format!("all answers to its valid calls tell of a failure, though not as an error{said}")
-                }
-                _ if low => format!("only {good} of its {valid} valid calls succeeded"),
-                _ => continue,
-            };
-            let why = format!("{why}, so little is known of what it does when it works");
-            notebook.leave_out(&tool.name, &why);
-        }
     }
 }
 
@@ -620,18 +551,8 @@ impl Probe for Fuzz {
             notebook.leave_out("the rest of the plan", why);
         }
         if self.tells_success {
-            self.tell_low_success(notebook);
+            self.valid.tell_low_success(&self.selection.tools, notebook);
         }
-    }
-}
-
-/// The beginning of a text, in one line.
-fn in_a_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().take(MAX_WORDS_SAID).collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(MAX_SAID) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
     }
 }
 

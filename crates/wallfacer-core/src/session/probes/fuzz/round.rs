@@ -268,3 +268,84 @@ fn paired(cases: Vec<Case>) -> (Vec<Case>, BTreeMap<usize, Vec<Case>>) {
     }
     (firsts, twins)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalogue::Catalogue;
+    use crate::judge::Context;
+    use crate::plan::Intent;
+    use crate::run::{Recording, Taken};
+    use crate::session::lab::Asked;
+    use crate::target::Version;
+
+    /// A round in which none of these calls was answered in the company of the others.
+    fn stalled(tools: &[&str]) -> Round {
+        let case = |tool: &&str| Case::tool(tool, json!({}), Intent::Valid, 1);
+        let mut round = Round::new("valid".to_owned(), tools.iter().map(case).collect());
+        let Some(Next::Part(places)) = round.next(1, true) else { panic!("a round begins with a part") };
+        let aside = |index: usize| Aside {
+            index,
+            extreme: false,
+            company: places.iter().copied().filter(|other| *other != index).collect(),
+        };
+        let part = Part { aside: places.iter().copied().map(aside).collect(), ..Part::default() };
+        for (places, mut part) in round.take_part(1, part) {
+            round.keep(&places, &mut part);
+        }
+        round
+    }
+
+    /// The calls that are made alone now.
+    fn alone(round: &mut Round, number: u64) -> Vec<usize> {
+        assert!(!round.advance(false));
+        let next = (number..).map_while(|number| match round.next(number, false)? {
+            Next::Alone(index) => Some((number, index)),
+            Next::Part(_) => None,
+        });
+        let next: Vec<(u64, usize)> = next.collect();
+        next.into_iter()
+            .map(|(number, index)| {
+                let (place, company) = round.take_alone(number).unwrap();
+                assert_eq!(place, index);
+                round.suspect_company(index, company);
+                index
+            })
+            .collect()
+    }
+
+    fn answer(round: &mut Round, index: usize) {
+        let case = round.cases[index].clone();
+        let taken = Taken::unanswered("tools/call", Duration::ZERO);
+        let recording = Recording { steps: vec![taken], stderr: None };
+        let asked = Asked { teaches: false, learns: false, tells_kinds: false, twins: &[] };
+        let context = Context::new(&Catalogue::default(), Version::V2025_11_25);
+        round.judged.insert(index, Judged::of(&case, &recording, &context, &asked));
+    }
+
+    #[test]
+    fn a_call_is_made_alone_once_the_one_before_it_of_its_tool_was_answered() {
+        let mut round = stalled(&["a", "a", "b"]);
+        let first = alone(&mut round, 2);
+        assert_eq!(first.len(), 2);
+        first.iter().for_each(|index| answer(&mut round, *index));
+        let second = alone(&mut round, 9);
+        assert_eq!(second.len(), 1);
+        round.set_apart(second[0]);
+        assert!(round.advance(false), "nothing is left to find out");
+        assert_eq!(round.apart.values().copied().collect::<Vec<_>>(), second);
+    }
+
+    #[test]
+    fn a_company_is_suspected_only_where_none_of_it_is_silent_alone() {
+        let mut round = stalled(&["a", "b"]);
+        let calls = alone(&mut round, 2);
+        assert_eq!(round.innocent_companies().count(), 1);
+        round.set_apart(calls[1]);
+        assert_eq!(round.innocent_companies().count(), 0);
+    }
+}
