@@ -192,6 +192,7 @@ impl Listener for Progress {
             Event::RoundDone { .. }
             | Event::ToolReached { .. }
             | Event::ServerStarted { .. }
+            | Event::TestDone { .. }
             | Event::FindingMade { .. } => {}
             // Others may follow: the line is cleared when the last listener goes.
             Event::Closed { .. } => {}

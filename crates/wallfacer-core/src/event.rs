@@ -60,6 +60,12 @@ pub enum Event<'a> {
         waited_ms: u64,
         took_ms: u64,
     },
+    /// A kind of test is over.
+    TestDone {
+        test: &'a str,
+        /// How long none of its calls was being made, though it had some to make.
+        idle_ms: u64,
+    },
     /// How far a run is, told now and then.
     Working {
         /// Calls that were answered so far.

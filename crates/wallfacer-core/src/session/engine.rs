@@ -16,7 +16,7 @@ use crate::target::Severity;
 use crate::wire::ConnectError;
 
 /// Jobs that only wait, at the same time: each holds a server or two in memory.
-const MAX_WAITING: usize = 6;
+const MAX_WAITING: usize = 8;
 /// Proofs at the same time.
 const MAX_PROOFS: usize = 4;
 /// How often it is looked whether the time is up.
@@ -32,7 +32,7 @@ pub struct Engine<'a> {
     pub budget: Budget,
     /// Jobs that compute, at the same time.
     pub workers: usize,
-    /// Whether each probe may have one beyond these.
+    /// Whether each probe may have one at work beyond these.
     shares: bool,
 }
 
@@ -62,9 +62,26 @@ struct Running {
     computing: Vec<usize>,
     waiting: usize,
     proofs: usize,
+    /// Jobs of each probe, of both sorts, and how long it has had none though it had work to do.
+    jobs: Vec<usize>,
+    idle: Vec<Duration>,
 }
 
 impl Running {
+    fn of(probes: usize) -> Running {
+        let (computing, jobs, idle) = (vec![0; probes], vec![0; probes], vec![Duration::ZERO; probes]);
+        Running { computing, waiting: 0, proofs: 0, jobs, idle }
+    }
+
+    /// This much time has passed.
+    fn pass(&mut self, time: Duration, probes: &[&mut dyn Probe]) {
+        for (probe, idle) in self.idle.iter_mut().enumerate() {
+            if self.jobs[probe] == 0 && !probes[probe].is_done() {
+                *idle += time;
+            }
+        }
+    }
+
     fn any(&self) -> bool {
         self.computing() + self.waiting + self.proofs > 0
     }
@@ -81,7 +98,7 @@ impl Engine<'_> {
         // Several sessions with one server do not disturb each other as long as nothing is proven.
         let several = lab.is_parallel() || lab.is_remote();
         let workers = asked.unwrap_or(if several { cores } else { 1 }).max(1);
-        let shares = asked.is_none() && lab.is_parallel() && lab.starts_are_dear();
+        let shares = asked.is_none() && lab.is_parallel();
         Engine { lab, budget, workers, shares }
     }
 
@@ -94,7 +111,7 @@ impl Engine<'_> {
     ) -> Result<Vec<Duration>, ConnectError> {
         let mut turns = Turns::new(probes.iter().map(|probe| probe.worth()));
         let (sender, receiver) = mpsc::channel();
-        let mut running = Running { computing: vec![0; probes.len()], waiting: 0, proofs: 0 };
+        let mut running = Running::of(probes.len());
         let mut failed = None;
         let mut cut_short = false;
         let mut told = Instant::now();
@@ -122,7 +139,10 @@ impl Engine<'_> {
                 if !running.any() {
                     break;
                 }
-                match receiver.recv_timeout(LOOK_EVERY) {
+                let waits = Instant::now();
+                let finished = receiver.recv_timeout(LOOK_EVERY);
+                running.pass(waits.elapsed(), probes);
+                match finished {
                     Ok(finished) => {
                         let failure = take(finished, probes, notebook, &mut turns, &mut running, listener);
                         failed = failed.take().or(failure);
@@ -143,6 +163,9 @@ impl Engine<'_> {
                 }
             }
         });
+        for (probe, idle) in probes.iter().zip(&running.idle) {
+            listener.hear(&Event::TestDone { test: probe.name(), idle_ms: idle.as_millis() as u64 });
+        }
         self.lab.rest();
         if let Some(error) = failed {
             return Err(error);
@@ -186,7 +209,7 @@ impl Engine<'_> {
             }
             let is_room = running.computing() < self.workers;
             let waits = running.waiting < MAX_WAITING;
-            // Where a start is dear, most jobs wait for a server; a test that has none at work is not to wait for those too.
+            // A job may wait for its server, or a second for a tool that is silent: nobody else's work waits with it.
             let computes = |probe: usize| is_room || self.shares && running.computing[probe] == 0;
             if !waits && !(0..probes.len()).any(computes) {
                 return false;
@@ -207,6 +230,7 @@ impl Engine<'_> {
                 }
             }
             let Some((probe, number, job)) = proposed else { return false };
+            running.jobs[probe] += 1;
             match job.waits {
                 true => running.waiting += 1,
                 false => running.computing[probe] += 1,
@@ -309,6 +333,7 @@ fn take(
             None
         }
         Finished::Job { probe, number, waited, took, done } => {
+            running.jobs[probe] -= 1;
             match waited {
                 true => running.waiting -= 1,
                 false => {

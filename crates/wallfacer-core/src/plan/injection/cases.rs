@@ -1,7 +1,6 @@
-//! Makes the cases of a tool, each with one payload in one place of one call, and ranks them by how likely they are to
-//! lead anywhere.
+//! Puts one payload into one place of one call of a tool, and says how likely that is to lead anywhere.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -17,9 +16,6 @@ use crate::catalogue::Tool;
 use crate::plan::case::{Case, Intent, Step};
 use wallfacer_text::lexicon::words;
 
-/// Cases of one tool; they are in the order of likelihood, so the rest is what hardly ever leads anywhere.
-const MAX_CASES: usize = 2_000;
-
 /// The plainest ways out come first: where they work, the others say nothing more.
 const PLAIN_FIRST: usize = 3;
 
@@ -29,9 +25,6 @@ const MAX_VISITS: usize = 8;
 
 /// What comes after all else.
 const LAST: u8 = 4;
-
-/// Tools in which an argument of one name is tried at once.
-const ALIKE: usize = 2;
 
 /// A case, and when its turn comes.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,14 +44,25 @@ pub struct Rank {
     pub sort: usize,
 }
 
-/// Cases of one tool, the likeliest first.
-pub fn injection_cases(tool: &Tool, known: &Known, ground: &Ground, seed: u64) -> Vec<Ranked> {
-    let mut ranked: Vec<Ranked> = Vec::new();
-    let mut made: BTreeSet<String> = BTreeSet::new();
+/// A payload for a place of a call, of which a case can be made.
+#[derive(Debug)]
+pub struct Draft<'a> {
+    pub rank: Rank,
+    base: &'a Value,
+    pub place: &'a Place,
+    pub payload: Payload,
+    /// Whether the network fails: some code is reached only then, and what it is like is not known.
+    pub offline: bool,
+}
+
+/// Goes through all that may be put into the calls of a tool, call by call and place by place.
+pub fn drafts(tool: &Tool, known: &Known, ground: &Ground, mut take: impl FnMut(Draft<'_>)) {
+    // Where the others work must not be changed under them.
+    let later = if Job::of(tool).chooses_place { LAST } else { 0 };
     let mut visited: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for base in bases(tool, known, ground) {
-        let function = chosen(tool, &base);
-        let open = places(&base).into_iter().filter(|place| !is_choice(tool, top(&place.at)));
+    for base in &bases(tool, known, ground) {
+        let function = chosen(tool, base);
+        let open = places(base).into_iter().filter(|place| !is_choice(tool, top(&place.at)));
         for place in open.map(|place| declared(tool, place)) {
             // The same place in a further call of the same function says little more.
             let visits = visited.entry((function.clone(), place.at.clone())).or_default();
@@ -68,57 +72,65 @@ pub fn injection_cases(tool: &Tool, known: &Known, ground: &Ground, seed: u64) -
             let most = if *visits == 0 { usize::MAX } else { AGAIN };
             for (sort, (after, list)) in payloads(tool, &place, known, ground).into_iter().enumerate() {
                 for (variant, payload) in list.into_iter().take(most).enumerate() {
-                    let rank = Rank { unlikely: payload.rank, wave: after + variant + *visits, sort };
-                    let case =
-                        Case { prelude: known.prelude.clone(), ..case(tool, &base, &place, payload, seed) };
-                    if made.insert(serde_json::to_string(&case.steps).unwrap_or_default()) {
-                        ranked.extend(offline(&case, rank, known));
-                        ranked.push(Ranked { rank, case });
+                    let rank = Rank { unlikely: payload.rank + later, wave: after + variant + *visits, sort };
+                    let draft = Draft { rank, base, place: &place, payload, offline: false };
+                    if let Some(offline) = draft.offline(known, later) {
+                        take(offline);
                     }
+                    take(draft);
                 }
             }
             *visits += 1;
         }
     }
-    // Where the others work must not be changed under them.
-    if Job::of(tool).chooses_place {
-        ranked.iter_mut().for_each(|ranked| ranked.rank.unlikely += LAST);
-    }
-    ranked.sort_by_key(|ranked| ranked.rank);
-    ranked.truncate(MAX_CASES);
-    ranked
 }
 
-/// Puts off what was put into an argument of the same name in two tools before: such arguments are mostly dealt with in one
-/// place. Of many tools that all take the same, each is tried with its own first.
-pub fn vary(cases: &mut [Ranked]) {
-    let mut tried: BTreeMap<(String, String, bool), BTreeSet<String>> = BTreeMap::new();
-    for Ranked { rank, case } in cases {
-        let (Some(injection), Some(tool)) = (case.intent.injection(), case.subject.tool()) else { continue };
-        let key = (injection.at.clone(), injection.way.clone(), injection.offline);
-        let tools = tried.entry(key).or_default();
-        if tools.len() < ALIKE {
-            tools.insert(tool.to_owned());
-        }
-        if !tools.contains(tool) {
-            match injection.aim {
-                Aim::Reach { .. } => rank.wave += 1,
-                _ => rank.unlikely = rank.unlikely.saturating_add(1),
-            }
-        }
-    }
-}
-
-/// The same where the network fails: some code is reached only then, and what it is like is not known.
-fn offline(case: &Case, rank: Rank, known: &Known) -> Option<Ranked> {
-    let mut injection = case.intent.injection()?.clone();
-    injection.offline = true;
-    let runs = matches!(injection.aim, Aim::Execute { .. } | Aim::Pass { .. });
-    (runs && known.uses_network).then(|| Ranked {
+impl<'a> Draft<'a> {
+    /// The same where the network fails.
+    fn offline(&self, known: &Known, later: u8) -> Option<Draft<'a>> {
+        let runs = matches!(self.payload.aim, Aim::Execute { .. } | Aim::Pass { .. });
         // Who runs programs anyway hardly does so only then.
-        rank: Rank { unlikely: u8::from(known.runs_programs), ..rank },
-        case: Case { intent: Intent::Injection(Box::new(injection)), ..case.clone() },
-    })
+        let unlikely = u8::from(known.runs_programs) + later;
+        let Draft { rank, base, place, ref payload, .. } = *self;
+        let rank = Rank { unlikely, ..rank };
+        (runs && known.uses_network).then(|| Draft {
+            rank,
+            base,
+            place,
+            payload: payload.clone(),
+            offline: true,
+        })
+    }
+
+    pub fn case(self, tool: &Tool, known: &Known, seed: u64) -> Case {
+        let Draft { base, place, payload, offline, .. } = self;
+        let Payload { way, aim, values, openly_first, beside, .. } = payload;
+        let by_name = is_name(tool, place);
+        let injection = Injection { at: place.at.clone(), way, aim, offline, openly_first, by_name };
+        let grows = injection.aim.is_measured();
+        let call = |value: String| {
+            let mut arguments = base.clone();
+            for other in beside.iter().flat_map(|_| places(base)).filter(|other| is_plain_text(tool, other)) {
+                if let Some(place) = arguments.pointer_mut(&other.at) {
+                    *place = Value::from(beside.clone());
+                }
+            }
+            let (at, written) = in_words(place, value);
+            if let Some(place) = arguments.pointer_mut(at) {
+                *place = written;
+            }
+            let steps = Case::tool(&tool.name, arguments, Intent::Valid, seed).steps;
+            // Where memory counts, stock is taken.
+            let measured = |step| match step {
+                Step::Call { method, params } if grows => Step::Many { times: 1, method, params },
+                step => step,
+            };
+            steps.into_iter().map(measured).collect::<Vec<Step>>()
+        };
+        let intent = Intent::Injection(Box::new(injection));
+        let steps: Vec<Step> = values.into_iter().flat_map(call).collect();
+        Case { steps, prelude: known.prelude.clone(), ..Case::tool(&tool.name, Value::Null, intent, seed) }
+    }
 }
 
 /// One list for each sort of injection, the gravest first, and how many of the others come before it.
@@ -231,38 +243,10 @@ fn in_words(place: &Place, value: String) -> (&str, Value) {
     }
 }
 
-fn case(tool: &Tool, base: &Value, place: &Place, payload: Payload, seed: u64) -> Case {
-    let Payload { way, aim, values, openly_first, beside, .. } = payload;
-    let by_name = is_name(tool, place);
-    let injection = Injection { at: place.at.clone(), way, aim, offline: false, openly_first, by_name };
-    let grows = injection.aim.is_measured();
-    let call = |value: String| {
-        let mut arguments = base.clone();
-        for other in beside.iter().flat_map(|_| places(base)).filter(|other| is_plain_text(tool, other)) {
-            if let Some(place) = arguments.pointer_mut(&other.at) {
-                *place = Value::from(beside.clone());
-            }
-        }
-        let (at, written) = in_words(place, value);
-        if let Some(place) = arguments.pointer_mut(at) {
-            *place = written;
-        }
-        let steps = Case::tool(&tool.name, arguments, Intent::Valid, seed).steps;
-        // Where memory counts, stock is taken.
-        let measured = |step| match step {
-            Step::Call { method, params } if grows => Step::Many { times: 1, method, params },
-            step => step,
-        };
-        steps.into_iter().map(measured).collect::<Vec<Step>>()
-    };
-    let intent = Intent::Injection(Box::new(injection));
-    let steps: Vec<Step> = values.into_iter().flat_map(call).collect();
-    let whole = Case::tool(&tool.name, Value::Null, intent, seed);
-    Case { steps, ..whole }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::catalogue::{Catalogue, Entry};
     use crate::world::DeclaredBy;
@@ -282,11 +266,20 @@ mod tests {
         Tool::read(entry.as_object().unwrap()).unwrap()
     }
 
+    fn made(tool: &Tool, known: &Known, ground: &Ground) -> Vec<Ranked> {
+        let mut made = Vec::new();
+        drafts(tool, known, ground, |draft| {
+            made.push(Ranked { rank: draft.rank, case: draft.case(tool, known, 1) });
+        });
+        made.sort_by_key(|ranked| ranked.rank);
+        made
+    }
+
     fn ranked(tool: &Tool, known: Known) -> Vec<Ranked> {
         let ground =
             Ground::new(&[("/d/r".into(), DeclaredBy::CommandLine)].into(), &Catalogue::default(), 1);
         let valid = vec![json!({ "mode": "a", "path": "p", "options": { "target": "t" } })];
-        injection_cases(tool, &Known { valid, ..known }, &ground, 1)
+        made(tool, &Known { valid, ..known }, &ground)
     }
 
     fn cases(tool: &Tool) -> Vec<Case> {
@@ -334,7 +327,7 @@ mod tests {
         let tool = Tool::read(entry.as_object().unwrap()).unwrap();
         let ground = Ground::new(&BTreeMap::new(), &Catalogue::default(), 1);
         let known = Known { valid: vec![json!({ "command": ["ls", "-l"] })], ..Known::default() };
-        let ranked = injection_cases(&tool, &known, &ground, 1);
+        let ranked = made(&tool, &known, &ground);
         let arguments = |ranked: &Ranked| match ranked.case.steps.last()? {
             Step::Call { params, .. } => params.get("arguments").cloned(),
             _ => None,
@@ -390,23 +383,6 @@ mod tests {
         assert_eq!(command(runs_none).next(), Some((1, false)));
         let connects = Known { good, uses_network: true, ..Known::default() };
         assert_eq!(command(connects).next(), Some((0, true)));
-    }
-
-    #[test]
-    fn what_two_tools_had_before_is_put_off_in_the_third() {
-        let known = || Known { runs_programs: true, ..Known::default() };
-        let mut all: Vec<Ranked> = ["first", "second", "third"]
-            .iter()
-            .flat_map(|name| ranked(&tool(name, json!({})), known()))
-            .collect();
-        vary(&mut all);
-        all.sort_by_key(|ranked| ranked.rank);
-        let likeliest = all.iter().take_while(|ranked| ranked.rank.unlikely == 0 && ranked.rank.wave == 0);
-        let commands = likeliest.filter(|ranked| {
-            ranked.case.intent.injection().is_some_and(|it| it.at == "/path" && it.aim.class() == "command")
-        });
-        let tools: BTreeSet<&str> = commands.filter_map(|ranked| ranked.case.tool_name()).collect();
-        assert_eq!(tools, BTreeSet::from(["first", "second"]));
     }
 
     #[test]

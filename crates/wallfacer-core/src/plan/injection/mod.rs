@@ -13,7 +13,8 @@
 //! | `code` | the same, for what is evaluated |
 //! | `growth` | the same, for what takes more and more time or memory |
 //! | `archive` | a size → a small archive that unpacks to it |
-//! | `cases` | all of these → cases, the likeliest first |
+//! | `cases` | all of these → what is put where, with its rank, and the case of it |
+//! | `prospects` | all tools → cases, the likeliest first, made when their turn comes |
 //! | `hidden` | what is listed, and said → names that may be there, too |
 //! | `offer` | resources and prompts → cases |
 //! | `met` | what was seen to work → what need not be tried any more |
@@ -34,10 +35,11 @@ mod met;
 mod offer;
 mod payload;
 mod place;
+mod prospects;
 
 pub use aim::{Aim, Escape, Injection};
 pub use base::{Known, chosen as function};
-pub use cases::{Rank, Ranked, injection_cases, vary};
+pub use cases::{Rank, Ranked};
 pub use demand::demanded;
 pub use ground::Ground;
 pub use hidden::{guesses, is_told_to_only_read, taken_away, unrestricted};
@@ -46,3 +48,4 @@ pub use landmarks::Landmarks;
 pub use met::Met;
 pub use offer::offer_injections;
 pub use place::{Purpose, places};
+pub use prospects::Prospects;

@@ -19,8 +19,6 @@ enum Settled {
     Connect(ConnectError),
     /// It was answered; what else is held against the server.
     Answered(Vec<Charge>),
-    /// It was answered, but not within its time.
-    Late,
     Slow(Confirmed),
 }
 
@@ -44,18 +42,18 @@ impl Inquiry<'_> {
         let Inquiry { context, server, tool, schema, era, until, minimise, .. } = *self;
         let [second, third, fourth, ..] = &mut *self.others else { return Ok(Confirmed::OutOfTime) };
         let runner = &mut *self.runner;
-        // Boxed, for together they are more than a thread's stack holds.
-        let first = Box::pin(async {
-            match tried(runner, case, &wanted, &whole, context, server).await? {
-                (Some(charge), _) => Ok(charge),
+        // The longest look begins first. Boxed, for together they are more than a thread's stack holds.
+        let longest = Box::pin(async {
+            match tried(runner, case, &wanted, &twice, context, server).await? {
+                (Some(_), _) => Ok(true),
+                (None, others) if others.is_empty() => Ok(false),
                 (None, others) => Err(Settled::Answered(others)),
             }
         });
         let again = Box::pin(async {
             tokio::time::sleep(SOON).await;
-            match tried(second, case, &wanted, &twice, context, server).await? {
-                (Some(_), _) => Ok(()),
-                (None, others) if others.is_empty() => Err(Settled::Late),
+            match tried(second, case, &wanted, &whole, context, server).await? {
+                (Some(charge), _) => Ok(charge),
                 (None, others) => Err(Settled::Answered(others)),
             }
         });
@@ -78,8 +76,10 @@ impl Inquiry<'_> {
                 _ => case.clone(),
             })
         });
-        match tokio::try_join!(first, again, meanwhile, smaller) {
-            Ok((mut charge, (), wedged, case)) => {
+        match tokio::try_join!(longest, again, meanwhile, smaller) {
+            // It was silent for its whole time, and answered within twice that.
+            Ok((false, ..)) => Ok(Confirmed::Slow(format!("an answer took more than {}", seconds(&whole)))),
+            Ok((true, mut charge, wedged, case)) => {
                 let meanwhile =
                     if wedged { "answers nothing else meanwhile" } else { "still answers other requests" };
                 charge.message = format!("{}; it {meanwhile}", charge.message);
@@ -88,9 +88,6 @@ impl Inquiry<'_> {
             }
             Err(Settled::Connect(error)) => Err(error),
             Err(Settled::Slow(slow)) => Ok(slow),
-            Err(Settled::Late) => {
-                Ok(Confirmed::Slow(format!("an answer took more than {}", seconds(&whole))))
-            }
             Err(Settled::Answered(others)) => Ok(match gravest(others) {
                 Some(another) => Confirmed::Another(Box::new(another)),
                 None => Confirmed::Works,

@@ -172,3 +172,61 @@ impl Suspicions {
         self.waiting.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalogue::Catalogue;
+    use crate::findings::Cause;
+    use crate::target::Version;
+
+    fn suspected(number: u64, kind: Kind, at: &str) -> Suspicion {
+        Suspicion {
+            case: Case::tool("read", json!({}), Intent::Valid, 1),
+            charge: Charge::new("check", kind, Cause::schema(at, "type"), String::new()),
+            before: Vec::new(),
+            world: World::Plain,
+            context: Arc::new(Context::new(&Catalogue::default(), Version::V2025_11_25)),
+            interest: Interest::ANSWERS,
+            number: (0, number),
+            alone: false,
+            raised: Instant::now(),
+        }
+    }
+
+    /// Many of little weight, and behind them one that is severe.
+    fn waiting() -> Suspicions {
+        let mut suspicions = Suspicions::default();
+        for number in 0..20 {
+            suspicions.add(None, suspected(number, Kind::AcceptedInvalid, &format!("/{number}")));
+        }
+        suspicions.add(None, suspected(20, Kind::Crash, ""));
+        suspicions
+    }
+
+    #[test]
+    fn what_is_severe_comes_first_however_much_was_suspected_before() {
+        let mut suspicions = waiting();
+        let order: Vec<u64> =
+            std::iter::from_fn(|| suspicions.take(|_| true)).map(|suspicion| suspicion.number.1).collect();
+        assert_eq!(order, std::iter::once(20).chain(0..20).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn what_weighs_little_is_left_while_only_what_is_grave_may_be_looked_into() {
+        let mut suspicions = waiting();
+        let is_grave = |suspicion: &Suspicion| suspicion.severity() > Severity::Low;
+        assert!(suspicions.take(is_grave).is_some());
+        assert!(suspicions.take(is_grave).is_none());
+        assert_eq!(suspicions.len(), 20);
+    }
+
+    #[test]
+    fn one_bug_is_suspected_once() {
+        let mut suspicions = waiting();
+        assert!(!suspicions.add(None, suspected(21, Kind::Crash, "")));
+        assert_eq!(suspicions.len(), 21);
+    }
+}

@@ -1,5 +1,6 @@
 //! Exercises everything that a server offers with valid, boundary, invalid and hostile arguments, and with malformed frames.
 
+mod answers;
 mod lane;
 mod round;
 
@@ -15,7 +16,7 @@ use crate::event::{Event, Listener};
 use crate::judge::{Charge, Context};
 use crate::learn::Answers;
 use crate::observe::Answer;
-use crate::plan::{Case, Input, Inputs, Options, Planner, Step, Subject, Teaching, is_extreme};
+use crate::plan::{Case, Input, Inputs, Options, Planner, Step, Subject, Teaching};
 use crate::session::agenda::Selection;
 use crate::session::lab::{
     Asked, Done, Entangled, Job, Judged, Pace, Part, Spoiled, Together, Tried, Work, World, silent_together,
@@ -23,8 +24,8 @@ use crate::session::lab::{
 };
 use crate::session::options::{Feedback, FuzzOptions};
 use crate::session::prove::{Interest, Outcome};
-use crate::summary::NotTested;
 
+use self::answers::ValidAnswers;
 use self::lane::Lane;
 use self::round::{Next, Round};
 
@@ -32,16 +33,8 @@ use self::round::{Next, Round};
 const GROWTH_CALLS: u32 = 400;
 /// With fewer iterations than this nobody wants so many calls.
 const GROWTH_ITERATIONS: usize = 100;
-/// Fewer valid calls than this say nothing of how many succeed.
-const FEW_CALLS: u64 = 10;
-/// Where less than this part of the valid calls succeeds, hardly more than the input checks was tested.
-const LOW_SUCCESS: f64 = 0.1;
 /// In a round of this size a server that has taken its part well goes on to the next.
 const LONG_ROUND: usize = 1_600;
-/// Refusals of one tool that are told apart, and the part of one that is told.
-const MAX_REFUSALS: usize = 32;
-const MAX_WORDS_SAID: usize = 40;
-const MAX_SAID: usize = 160;
 /// Steps before a case that are tried again with it.
 const MAX_BEFORE: usize = 800;
 
@@ -61,12 +54,8 @@ pub struct Fuzz {
     /// The first valid call of each tool that succeeded.
     good: BTreeMap<String, Case>,
     slow: BTreeSet<Subject>,
-    /// What tools lack in our world, in words.
-    lacking: BTreeMap<String, (String, u64)>,
-    /// What valid calls of each tool were refused with, and how often.
-    refusals: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Tools of which a valid call did what it was asked to.
-    reached: BTreeSet<String>,
+    /// What valid calls were answered.
+    valid: ValidAnswers,
     /// Inputs whose answer was new in kind, of cases that no plan has made.
     inputs: BTreeMap<String, Inputs>,
     /// What the answers of each tool have in common, where that is wanted.
@@ -92,9 +81,7 @@ impl Fuzz {
             selection,
             good: BTreeMap::new(),
             slow: BTreeSet::new(),
-            lacking: BTreeMap::new(),
-            refusals: BTreeMap::new(),
-            reached: BTreeSet::new(),
+            valid: ValidAnswers::default(),
             inputs: BTreeMap::new(),
             answers: None,
             wants_growth: options.iterations >= GROWTH_ITERATIONS,
@@ -191,6 +178,7 @@ impl Fuzz {
     fn job(&mut self, lane: usize, next: Next) -> Job {
         let Lane { round, pace, one_at_a_time, .. } = &self.lanes[lane];
         let round = round.as_ref().expect("it was just asked what is next in it");
+        let one_at_a_time = *pace == Pace::Wary || *one_at_a_time || round.suspects_company();
         let work = match next {
             Next::Alone(index) => {
                 let case = round.cases[index].clone();
@@ -203,7 +191,7 @@ impl Fuzz {
                 let twins = twins.filter_map(|(place, index)| Some((place, round.twins.get(index)?.clone())));
                 Work::Together(Together {
                     cases: places.iter().map(|index| round.cases[*index].clone()).collect(),
-                    in_flight: if *pace == Pace::Wary || *one_at_a_time { 1 } else { self.in_flight },
+                    in_flight: if one_at_a_time { 1 } else { self.in_flight },
                     pace: *pace,
                     twins: twins.collect(),
                     good: Arc::new(self.good.clone()),
@@ -274,16 +262,8 @@ impl Fuzz {
         let judged = self.judge_alone(lane, index, tried, notebook);
         let Some(round) = &mut self.lanes[lane].round else { return };
         round.judged.insert(index, judged);
-        // Beside a request that is too large or too deep, anything may go unanswered; that one is suspected by itself.
-        let is_explained = company.iter().any(|index| is_extreme(&round.cases[*index]));
-        if !company.is_empty() && !is_explained && !tried.is_fatal() {
-            let together: BTreeSet<usize> = company.into_iter().chain([index]).collect();
-            let cases = together.into_iter().map(|index| &round.cases[index]);
-            let (case, charges) = silent_together(cases, tried.case.seed, &self.seen.context);
-            self.lanes[lane].one_at_a_time = true;
-            for charge in charges {
-                notebook.suspect(&self.seen, &case, charge, Vec::new());
-            }
+        if !company.is_empty() && !tried.is_fatal() {
+            round.suspect_company(index, company);
         }
     }
 
@@ -357,6 +337,15 @@ impl Fuzz {
         for (index, judged) in std::mem::take(&mut round.judged) {
             self.take_case(lane, &round.cases[index], judged, notebook);
         }
+        for company in round.innocent_companies() {
+            self.lanes[lane].one_at_a_time = true;
+            let cases = company.iter().map(|index| &round.cases[*index]);
+            let seed = cases.clone().next().map_or(0, |case| case.seed);
+            let (case, charges) = silent_together(cases, seed, &self.seen.context);
+            for charge in charges {
+                notebook.suspect(&self.seen, &case, charge, Vec::new());
+            }
+        }
         notebook.out_of_time |= !round.undone.is_empty();
         for (subject, left) in std::mem::take(&mut round.given_up) {
             self.lanes[lane].give_up(&subject);
@@ -405,7 +394,7 @@ impl Fuzz {
         };
         notebook.prover.hear(case, lessons);
         if let Some(tool) = case.subject.tool().filter(|_| valid) {
-            self.note_answer(tool, completed, &judged.teaching);
+            self.valid.note(tool, completed, &judged.teaching, judged.lacking);
         }
         if let (Some(answers), Some(sight), Some(tool)) =
             (&mut self.answers, judged.sight, case.subject.tool())
@@ -426,9 +415,6 @@ impl Fuzz {
             let inputs = self.inputs.entry(tool.to_owned()).or_default();
             judged.kind.iter().for_each(|kind| inputs.hear(arguments, *kind));
         }
-        if let (Some(why), Some(tool)) = (judged.lacking, case.subject.tool().filter(|_| valid)) {
-            self.lacking.entry(tool.to_owned()).or_insert((why, 0)).1 += 1;
-        }
         for text in judged.notes {
             notebook.note(case.subject.tool(), text);
         }
@@ -436,28 +422,6 @@ impl Fuzz {
         for (twin, judgement) in judged.twins {
             self.note_ruling(&twin, judgement.unknown);
         }
-    }
-
-    /// Remembers what a valid call was answered.
-    fn note_answer(&mut self, tool: &str, completed: bool, teaching: &Teaching) {
-        match teaching {
-            Teaching::Refusal(text) => {
-                let refusals = self.refusals.entry(tool.to_owned()).or_default();
-                let text = in_a_line(text);
-                if !text.is_empty() && (refusals.len() < MAX_REFUSALS || refusals.contains_key(&text)) {
-                    *refusals.entry(text).or_default() += 1;
-                }
-            }
-            _ if completed => drop(self.reached.insert(tool.to_owned())),
-            _ => {}
-        }
-    }
-
-    /// What a tool was refused with most often, in the server's own words.
-    fn own_words(&self, tool: &str) -> String {
-        let refusals = self.refusals.get(tool).into_iter().flatten();
-        let most = refusals.max_by_key(|(text, count)| (**count, std::cmp::Reverse(text.len())));
-        most.map(|(text, _)| format!(" (the server says: \"{text}\")")).unwrap_or_default()
     }
 
     /// What a rule says of a case: nothing, for this reason, or something.
@@ -494,37 +458,6 @@ impl Fuzz {
             Some(Case { steps: vec![Step::Many { times: GROWTH_CALLS, method, params }], ..case.clone() })
         });
         many.collect()
-    }
-
-    /// Says of each tool of which hardly more than the input checks was tested.
-    fn tell_low_success(&self, notebook: &mut Notebook) {
-        for tool in &self.selection.tools {
-            let counts = notebook.tools.get(&tool.name).cloned().unwrap_or_default();
-            let (valid, good) = (counts.valid_calls, counts.valid_completed);
-            // What our world lacked now and then is not what keeps the tool from working.
-            let lacked = self.lacking.get(&tool.name).filter(|(_, times)| times * 2 > valid);
-            let low = valid >= FEW_CALLS && (good as f64) < LOW_SUCCESS * valid as f64;
-            let why = match good {
-                0 if valid > 0 && tool.is_a_task() => {
-                    notebook.not_tested.insert(NotTested::only_as_task(&tool.name));
-                    continue;
-                }
-                0 if lacked.is_some() => {
-                    lacked.into_iter().for_each(|(why, _)| notebook.leave_out(&tool.name, why));
-                    continue;
-                }
-                0 if valid > 0 => format!("none of its valid calls succeeded{}", self.own_words(&tool.name)),
-                _ if !self.reached.contains(&tool.name) && self.refusals.contains_key(&tool.name) => {
-                    let said = self.own_words(&tool.name);
-                    notebook.none_worked(&tool.name);
-                    format!("all answers to its valid calls tell of a failure, though not as an error{said}")
-                }
-                _ if low => format!("only {good} of its {valid} valid calls succeeded"),
-                _ => continue,
-            };
-            let why = format!("{why}, so little is known of what it does when it works");
-            notebook.leave_out(&tool.name, &why);
-        }
     }
 }
 
@@ -618,18 +551,8 @@ impl Probe for Fuzz {
             notebook.leave_out("the rest of the plan", why);
         }
         if self.tells_success {
-            self.tell_low_success(notebook);
+            self.valid.tell_low_success(&self.selection.tools, notebook);
         }
-    }
-}
-
-/// The beginning of a text, in one line.
-fn in_a_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().take(MAX_WORDS_SAID).collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(MAX_SAID) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
     }
 }
 

@@ -3,9 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::plan::{Case, DEEP, Step, Subject, depth};
+use crate::plan::{Case, DEEP, Step, Subject, depth, is_extreme};
 use crate::session::lab::{Aside, Judged, Part, shard_size};
 
+/// Calls of one subject that are made again alone, one after another, because they were not answered in company. Where all of
+/// these are answered, the others are made again in company.
+const MAX_ALONE: usize = 4;
 /// How often what was left out is made up for; a server that sticks each time would keep us for ever.
 const MAX_MAKING_UP: usize = 4;
 
@@ -32,6 +35,8 @@ pub struct Round {
     pub apart: BTreeMap<Subject, usize>,
     /// Calls that were silent alone too, and say nothing of their subjects.
     silent: BTreeSet<usize>,
+    /// Calls that were in flight together when one was not answered that is answered alone.
+    companies: BTreeSet<BTreeSet<usize>>,
     made_up: usize,
 }
 
@@ -66,6 +71,7 @@ impl Round {
             deadly: BTreeSet::new(),
             apart: BTreeMap::new(),
             silent: BTreeSet::new(),
+            companies: BTreeSet::new(),
             made_up: 0,
         }
     }
@@ -129,6 +135,24 @@ impl Round {
         }
     }
 
+    /// A call is answered alone that was not answered in this company.
+    pub fn suspect_company(&mut self, index: usize, company: Vec<usize>) {
+        self.companies.insert(company.into_iter().chain([index]).collect());
+    }
+
+    pub fn suspects_company(&self) -> bool {
+        !self.companies.is_empty()
+    }
+
+    /// Calls of which one at least was not answered in company, and none is silent alone. Beside a request that is too large or
+    /// too deep, anything may go unanswered.
+    pub fn innocent_companies(&self) -> impl Iterator<Item = &BTreeSet<usize>> {
+        let explains = |index: &usize| {
+            self.silent.contains(index) || self.is_apart(*index) || is_extreme(&self.cases[*index])
+        };
+        self.companies.iter().filter(move |company| !company.iter().any(explains))
+    }
+
     /// Whether nothing is under way or to be handed out.
     fn is_quiet(&self) -> bool {
         self.parts.is_empty() && self.unanswered.is_empty() && self.under_way.is_empty()
@@ -147,21 +171,28 @@ impl Round {
                 self.given_up.entry(self.cases[index].subject.clone()).or_default().push(index);
             }
         }
-        let mut seen: BTreeSet<Subject> = BTreeSet::new();
+        let mut seen: BTreeSet<&Subject> = BTreeSet::new();
+        let mut answered: BTreeMap<&Subject, usize> = BTreeMap::new();
+        for Aside { index, .. } in self.asides.iter().filter(|aside| self.judged.contains_key(&aside.index)) {
+            *answered.entry(&self.cases[*index].subject).or_default() += 1;
+        }
         let mut extremes: BTreeSet<bool> = self.silent.iter().map(|index| self.is_deep(*index)).collect();
         for Aside { index, extreme, .. } in &self.asides {
             let subject = &self.cases[*index].subject;
-            let decided = self.apart.contains_key(subject);
-            let first = *extreme || *subject == Subject::Server || seen.insert(subject.clone());
+            if self.judged.contains_key(index) || self.silent.contains(index) {
+                continue;
+            }
+            let tried = answered.get(subject).copied().unwrap_or_default();
+            let decided = self.apart.contains_key(subject) || tried >= MAX_ALONE;
+            let has_turn = *extreme || *subject == Subject::Server || seen.insert(subject);
             match () {
-                () if self.judged.contains_key(index) || self.silent.contains(index) => {}
                 // One that is too deep or too large for the server is enough; if that is answered, the next one is tried.
                 () if *extreme && !extremes.insert(self.is_deep(*index)) => {}
                 () if self.apart.get(subject) == Some(index) => {}
-                () if decided || !first => {
-                    self.parked.insert(*index);
-                }
-                () => self.unanswered.push_back(*index),
+                () if decided => drop(self.parked.insert(*index)),
+                () if has_turn => self.unanswered.push_back(*index),
+                // Its turn comes when the one before it was answered.
+                () => {}
             }
         }
         if !self.unanswered.is_empty() {
@@ -239,4 +270,94 @@ fn paired(cases: Vec<Case>) -> (Vec<Case>, BTreeMap<usize, Vec<Case>>) {
         }
     }
     (firsts, twins)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalogue::Catalogue;
+    use crate::judge::Context;
+    use crate::plan::Intent;
+    use crate::run::{Recording, Taken};
+    use crate::session::lab::Asked;
+    use crate::target::Version;
+
+    /// A round in which none of these calls was answered in the company of the others.
+    fn stalled(tools: &[&str]) -> Round {
+        let case = |tool: &&str| Case::tool(tool, json!({}), Intent::Valid, 1);
+        let mut round = Round::new("valid".to_owned(), tools.iter().map(case).collect());
+        let Some(Next::Part(places)) = round.next(1, true) else { panic!("a round begins with a part") };
+        let aside = |index: usize| Aside {
+            index,
+            extreme: false,
+            company: places.iter().copied().filter(|other| *other != index).collect(),
+        };
+        let part = Part { aside: places.iter().copied().map(aside).collect(), ..Part::default() };
+        for (places, mut part) in round.take_part(1, part) {
+            round.keep(&places, &mut part);
+        }
+        round
+    }
+
+    /// The calls that are made alone now.
+    fn alone(round: &mut Round, number: u64) -> Vec<usize> {
+        assert!(!round.advance(false));
+        let next = (number..).map_while(|number| match round.next(number, false)? {
+            Next::Alone(index) => Some((number, index)),
+            Next::Part(_) => None,
+        });
+        let next: Vec<(u64, usize)> = next.collect();
+        next.into_iter()
+            .map(|(number, index)| {
+                let (place, company) = round.take_alone(number).unwrap();
+                assert_eq!(place, index);
+                round.suspect_company(index, company);
+                index
+            })
+            .collect()
+    }
+
+    fn answer(round: &mut Round, index: usize) {
+        let case = round.cases[index].clone();
+        let taken = Taken::unanswered("tools/call", Duration::ZERO);
+        let recording = Recording { steps: vec![taken], stderr: None };
+        let asked = Asked { teaches: false, learns: false, tells_kinds: false, twins: &[] };
+        let context = Context::new(&Catalogue::default(), Version::V2025_11_25);
+        round.judged.insert(index, Judged::of(&case, &recording, &context, &asked));
+    }
+
+    #[test]
+    fn a_call_is_made_alone_once_the_one_before_it_of_its_tool_was_answered() {
+        let mut round = stalled(&["a", "a", "b"]);
+        let first = alone(&mut round, 2);
+        assert_eq!(first.len(), 2);
+        first.iter().for_each(|index| answer(&mut round, *index));
+        let second = alone(&mut round, 9);
+        assert_eq!(second.len(), 1);
+        round.set_apart(second[0]);
+        assert!(round.advance(false), "nothing is left to find out");
+        assert_eq!(round.apart.values().copied().collect::<Vec<_>>(), second);
+    }
+
+    #[test]
+    fn a_company_is_suspected_only_where_none_of_it_is_silent_alone() {
+        let mut round = stalled(&["a", "b"]);
+        let calls = alone(&mut round, 2);
+        assert_eq!(round.innocent_companies().count(), 1);
+        round.set_apart(calls[1]);
+        assert_eq!(round.innocent_companies().count(), 0);
+    }
+
+    #[test]
+    fn a_request_that_is_too_deep_explains_what_goes_unanswered_beside_it() {
+        let mut round = stalled(&["a", "b"]);
+        let calls = alone(&mut round, 2);
+        let deep = (0..=DEEP).fold(json!(0), |inner, _| json!([inner]));
+        round.cases[calls[1]] = Case::tool("b", json!({ "deep": deep }), Intent::Valid, 1);
+        assert_eq!(round.innocent_companies().count(), 0);
+    }
 }

@@ -2,22 +2,25 @@
 //! what is proven by its effect.
 
 mod learning;
+mod queue;
+mod worlds;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
-use wallfacer_process::sink::Mode as Net;
+pub use self::worlds::{prepare, why_unseen, with_worlds};
 
 use self::learning::Learning;
+use self::queue::Queue;
+use self::worlds::{ground, world};
 use super::notebook::Seen;
 use super::{Notebook, Probe};
 use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
 use crate::judge::{Context, proof};
 use crate::plan::{
-    Aim, Case, FirstCalls, Ground, Met, Rank, Ranked, guesses, injection_cases, is_told_to_only_read,
-    offer_injections, taken_away, unrestricted, vary,
+    Aim, Case, FirstCalls, Ground, Met, Prospects, Rank, Ranked, guesses, offer_injections, taken_away,
 };
 use crate::run::{Recording, Taken};
 use crate::session::agenda::Selection;
@@ -26,17 +29,11 @@ use crate::session::look;
 use crate::session::prove::{Interest, Outcome};
 use crate::shard::Shard;
 use crate::summary::NotTested;
-use crate::wire::Connector;
-use crate::world::Standing;
 
 /// Calls of one job; between two jobs others have their turn.
 const CALLS_OF_A_JOB: usize = 16;
-/// Waves of payloads that one job takes: all tools have had the likeliest before any has the rest.
-const WAVES_OF_A_JOB: usize = 1;
 /// Calls of one job of a tool that takes its time.
 const CALLS_OF_A_SLOW_JOB: usize = 3;
-/// Tools for which injections are planned at once: the likeliest of all of them come first.
-const TOOLS_AT_ONCE: usize = 100;
 /// Tools that are tried at the same time.
 const MAX_LANES: usize = 4;
 /// Deaths of one tool after which it is left alone: fuzzing is for those.
@@ -45,6 +42,8 @@ const MAX_DEATHS: usize = 4;
 const MAX_SILENCES: usize = 2;
 /// Jobs of tools that nobody waits for are told apart by their numbers.
 const LATE: u64 = 1 << 32;
+/// Tools that nothing was tried with that are named; of more it is told how many there are.
+const MAX_NAMED: usize = 3;
 /// Learning what leads into each tool takes at most one part in so many of the time that is left.
 const FOR_LEARNING: u32 = 4;
 /// What this is called while it goes on.
@@ -58,15 +57,12 @@ pub struct Inject {
     tools: Vec<Tool>,
     /// The part of the plan that is done here.
     shard: Shard,
-    /// How many of the tools are planned for.
-    planned: usize,
     first_calls: Arc<FirstCalls>,
     /// When nothing is tried any more.
     end: Option<Instant>,
     learning: Learning,
     stage: Stage,
-    /// What is left to try, the likeliest first, whichever tool it belongs to.
-    waiting: VecDeque<Ranked>,
+    waiting: Queue,
     /// Tools that do not answer at once: their calls have all of their time.
     slow: BTreeSet<String>,
     /// Whether it is to be seen what the server lists without the settings that take tools away.
@@ -126,25 +122,37 @@ impl Inject {
         let ground = ground(lab.connector(World::Planted), catalogue, seed);
         let looks_freely = lab.has(World::Unrestricted);
         let tools = catalogue.tools.entries.iter().filter(|tool| selection.wants(&tool.name));
+        let seen = Seen { world: World::Planted, context: Arc::new(context), interest: Interest::INJECTION };
         let tools: Vec<Tool> = tools.cloned().collect();
-        let learning = Learning::new(&tools, &ground, first_calls, seed);
-        let context = Arc::new(context);
+        let shard = selection.shard();
+        let inject = Inject::of(tools, seen, ground, first_calls.clone(), shard, (seed, end));
+        Inject { catalogue: catalogue.clone(), looks_freely, ..inject }
+    }
+
+    /// A probe for these tools, and nothing else that the server offers.
+    fn of(
+        tools: Vec<Tool>,
+        seen: Seen,
+        ground: Ground,
+        first_calls: Arc<FirstCalls>,
+        shard: Shard,
+        (seed, end): (u64, Option<Instant>),
+    ) -> Inject {
         Inject {
-            seen: Seen { world: World::Planted, context, interest: Interest::INJECTION },
+            learning: Learning::new(&tools, &ground, &first_calls, seed),
+            seen,
             seed,
             ground,
             tools,
-            shard: selection.shard(),
-            planned: 0,
-            first_calls: first_calls.clone(),
+            shard,
+            first_calls,
             end,
-            learning,
             stage: Stage::Start,
-            catalogue: catalogue.clone(),
-            looks_freely,
+            catalogue: Arc::default(),
+            looks_freely: false,
             slow: BTreeSet::new(),
             hidden: Vec::new(),
-            waiting: VecDeque::new(),
+            waiting: Queue::default(),
             patient: VecDeque::new(),
             late: Vec::new(),
             is_late: false,
@@ -163,35 +171,10 @@ impl Inject {
     fn set_apart(&mut self, name: &str) {
         let Some(place) = self.tools.iter().position(|tool| tool.name == name) else { return };
         let tools = vec![self.tools.remove(place)];
-        self.waiting.retain(|waiting| tool(&waiting.case) != name);
-        self.late.push(Inject {
-            catalogue: Arc::new(Catalogue::default()),
-            looks_freely: false,
-            slow: BTreeSet::new(),
-            hidden: Vec::new(),
-            seen: self.seen.clone(),
-            seed: self.seed,
-            ground: self.ground.clone(),
-            learning: Learning::new(&tools, &self.ground, &self.first_calls, self.seed),
-            first_calls: self.first_calls.clone(),
-            end: self.end,
-            tools,
-            shard: self.shard,
-            planned: 0,
-            stage: Stage::Learning,
-            waiting: VecDeque::new(),
-            patient: VecDeque::new(),
-            late: Vec::new(),
-            is_late: true,
-            busy: BTreeMap::new(),
-            trouble: BTreeMap::new(),
-            met: Met::default(),
-            noted: Met::default(),
-            reached: Vec::new(),
-            next: 0,
-            calls: 0,
-            unseen: None,
-        });
+        self.waiting.leave(name);
+        let (seen, ground, first_calls) = (self.seen.clone(), self.ground.clone(), self.first_calls.clone());
+        let late = Inject::of(tools, seen, ground, first_calls, self.shard, (self.seed, self.end));
+        self.late.push(Inject { stage: Stage::Learning, is_late: true, ..late });
     }
 
     /// The likeliest first, whichever tool they belong to.
@@ -199,30 +182,17 @@ impl Inject {
         for stated in std::mem::take(&mut self.learning.confining) {
             self.ground.declare(&stated);
         }
-        let of_tool = |tool: &Tool| {
-            let known = self.learning.known.get(&tool.name).cloned().unwrap_or_default();
-            injection_cases(tool, &known, &self.ground, self.seed)
-        };
-        let shard = self.shard;
-        let group = self.tools.iter().skip(self.planned).take(TOOLS_AT_ONCE);
-        let mine = group.filter(|tool| shard.takes(PHASE, &tool.name));
-        let mut cases: Vec<Ranked> = mine.flat_map(of_tool).collect();
-        vary(&mut cases);
-        if self.stage == Stage::Learning {
-            let mut others = offer_injections(&self.catalogue, &self.ground, self.seed);
-            others.extend(guesses(&self.catalogue, "", self.seed));
-            others.append(&mut self.hidden);
-            cases.extend(shard.share(PHASE, others));
-        }
-        self.planned = (self.planned + TOOLS_AT_ONCE).min(self.tools.len());
-        cases.sort_by_key(|ranked| ranked.rank);
-        self.waiting = cases.into();
-        if self.stage == Stage::Learning {
-            self.trouble.clear();
-        }
+        let mine = self.tools.iter().filter(|tool| self.shard.takes(PHASE, &tool.name));
+        let known = |tool: &Tool| self.learning.known.get(&tool.name).cloned().unwrap_or_default();
+        let prospects = Prospects::new(mine.map(|tool| (tool.clone(), known(tool))), &self.ground, self.seed);
+        let mut others = offer_injections(&self.catalogue, &self.ground, self.seed);
+        others.extend(guesses(&self.catalogue, "", self.seed));
+        others.append(&mut self.hidden);
+        self.waiting = Queue::new(prospects, self.shard.share(PHASE, others));
+        self.trouble.clear();
         self.stage = Stage::Trying;
         if !self.waiting.is_empty() {
-            let cases = self.waiting.len();
+            let cases = self.waiting.most();
             listener.hear(&Event::RoundBegun { phase: PHASE, cases });
         }
     }
@@ -233,29 +203,20 @@ impl Inject {
             return None;
         }
         let busy: BTreeSet<&str> = self.busy.values().flatten().map(|ranked| tool(&ranked.case)).collect();
-        let first = self.waiting.iter().position(|ranked| !busy.contains(tool(&ranked.case)))?;
-        let Ranked { rank, case } = &self.waiting[first];
-        let (rank, name, world) = (*rank, tool(case).to_owned(), world(case));
-        let most = if self.slow.contains(&name) { CALLS_OF_A_SLOW_JOB } else { CALLS_OF_A_JOB };
-        let mut taken = Vec::new();
-        let mut kept = VecDeque::new();
-        for ranked in std::mem::take(&mut self.waiting) {
-            let near = ranked.rank.unlikely == rank.unlikely && ranked.rank.wave < rank.wave + WAVES_OF_A_JOB;
-            let same = tool(&ranked.case) == name && self::world(&ranked.case) == world;
-            match taken.len() < most && near && same {
-                true => taken.push(ranked),
-                false => kept.push_back(ranked),
-            }
-        }
-        self.waiting = kept;
-        Some((world, taken))
+        let Inject { met, noted, slow, trouble, .. } = self;
+        let is_new = |case: &Case| {
+            let is_known = met.explains(case) || is_undeclared(case) && noted.explains(case);
+            !is_known && !trouble.get(tool(case)).is_some_and(|trouble| trouble.is_enough())
+        };
+        let most = |name: &str| if slow.contains(name) { CALLS_OF_A_SLOW_JOB } else { CALLS_OF_A_JOB };
+        self.waiting.next(&busy, is_new, most)
     }
 
     /// What was handed out and not tried, because a call before it was not answered at once, is tried later.
     fn take_back(&mut self, handed: Vec<Ranked>, tried: &[Tried]) {
         let is_tried = |case: &Case| tried.iter().any(|tried| tried.case == *case);
         for ranked in handed.into_iter().rev().filter(|ranked| !is_tried(&ranked.case)) {
-            self.waiting.push_front(ranked);
+            self.waiting.put_back(ranked);
         }
     }
 
@@ -264,20 +225,10 @@ impl Inject {
         let Some(answer) = tried.answer() else { return };
         for stated in learning::confining(&tried.case, &tried.recording, answer) {
             if self.ground.declare(&stated) {
-                self.waiting.extend(std::mem::take(&mut self.reached));
-                self.waiting.iter_mut().for_each(|ranked| ranked.case.intent.declare(&stated));
+                std::mem::take(&mut self.reached).into_iter().for_each(|ranked| self.waiting.add(ranked));
+                self.waiting.declare(&stated);
             }
         }
-    }
-
-    /// Leaves out what tells nothing new.
-    fn prune(&mut self) {
-        let (met, noted, trouble) = (&self.met, &self.noted, &self.trouble);
-        self.waiting.retain(|Ranked { case, .. }| {
-            let enough = trouble.get(tool(case)).is_some_and(|trouble| trouble.is_enough());
-            let is_noted = is_undeclared(case) && noted.explains(case);
-            !(enough || is_noted || met.explains(case))
-        });
     }
 
     fn take(&mut self, tried: Tried, notebook: &mut Notebook) {
@@ -307,6 +258,9 @@ impl Inject {
             match !measured && tried.recording.steps.iter().any(Taken::is_silent) {
                 true => trouble.silences += 1,
                 false => trouble.deaths += 1,
+            }
+            if trouble.is_enough() {
+                self.waiting.leave(tool(&tried.case));
             }
         }
         if self.stage == Stage::Learning {
@@ -392,15 +346,10 @@ impl Probe for Inject {
                 Some(cases) => {
                     listener.hear(&Event::RoundBegun { phase: "valid calls, watched", cases: cases.len() });
                     let rank = Rank::default();
-                    self.waiting.extend(cases.into_iter().map(|case| Ranked { rank, case }));
+                    cases.into_iter().for_each(|case| self.waiting.add(Ranked { rank, case }));
                 }
                 None => self.plan(listener),
             }
-        }
-        self.prune();
-        while self.stage == Stage::Trying && self.waiting.is_empty() && self.planned < self.tools.len() {
-            self.plan(listener);
-            self.prune();
         }
         let (world, cases) = self.next_cases()?;
         Some(self.job(world, cases, false))
@@ -459,8 +408,7 @@ impl Probe for Inject {
     fn is_done(&self) -> bool {
         let idle = self.waiting.is_empty() && self.patient.is_empty() && self.busy.is_empty();
         let late = self.late.iter().all(Inject::is_done);
-        let planned = self.planned >= self.tools.len();
-        self.unseen.is_some() || self.stage == Stage::Trying && idle && late && planned
+        self.unseen.is_some() || self.stage == Stage::Trying && idle && late
     }
 
     fn finish(&mut self, why: Option<&str>, notebook: &mut Notebook) {
@@ -469,6 +417,10 @@ impl Probe for Inject {
             return;
         }
         if let Some(why) = why.filter(|_| !self.is_done()) {
+            let untouched: Vec<&str> = self.waiting.untouched().collect();
+            if let Some(tools) = in_words(&untouched) {
+                notebook.leave_out(&format!("injections into {tools}"), why);
+            }
             notebook.leave_out("the rest of the injections", why);
         }
         for late in &mut self.late {
@@ -484,55 +436,18 @@ impl Probe for Inject {
     }
 }
 
-/// Why the effects of a call are not seen; none where they are.
-pub fn why_unseen(standing: &Standing) -> Option<String> {
-    if standing.is_harmless() && standing.observed.calls {
-        return None;
+/// The first few names, and how many there are beside them; none where there are none.
+fn in_words(names: &[&str]) -> Option<String> {
+    match names.len().saturating_sub(MAX_NAMED) {
+        _ if names.is_empty() => None,
+        0 => Some(names.join(", ")),
+        1 => Some(format!("{} and 1 more tool", names[..MAX_NAMED].join(", "))),
+        more => Some(format!("{} and {more} more tools", names[..MAX_NAMED].join(", "))),
     }
-    let why = standing.remarks.first().cloned();
-    Some(why.unwrap_or_else(|| "what the server does could not be observed".to_owned()))
-}
-
-/// The laboratory with the worlds in which injections are tried.
-pub fn with_worlds(lab: Lab, catalogue: &Catalogue, seed: u64) -> Lab {
-    let mut online = lab.connector(World::Watched).clone();
-    prepare(&mut online, catalogue, seed, false);
-    let mut offline = online.clone();
-    offline.world_mut().network = Net::Refuse;
-    offline.world_mut().listeners.clear();
-    let free = online.target().reach.command().and_then(unrestricted);
-    let free = free.map(|free| lab.connector(World::Plain).started_by(free));
-    let lab = lab.with(World::Planted, online).with(World::Offline, offline);
-    match free {
-        Some(free) => lab.with(World::Unrestricted, free),
-        None => lab,
-    }
-}
-
-/// What injections are after, and whether the server is only to read.
-fn ground(connector: &Connector, catalogue: &Catalogue, seed: u64) -> Ground {
-    let only_reads = connector.target().reach.command().is_some_and(is_told_to_only_read);
-    Ground { only_reads, ..Ground::new(connector.world().scopes(), catalogue, seed) }
-}
-
-/// Plants what injections are after into the world of all servers to come.
-pub fn prepare(connector: &mut Connector, catalogue: &Catalogue, seed: u64, offline: bool) -> Ground {
-    let ground = ground(connector, catalogue, seed);
-    let world = connector.world_mut();
-    world.watch = true;
-    world.network = if offline { Net::Refuse } else { Net::Answer };
-    world.listeners = if offline { Vec::new() } else { vec![ground.port] };
-    world.plants = ground.plants.clone();
-    ground
 }
 
 fn tool(case: &Case) -> &str {
     case.subject.name().unwrap_or_default()
-}
-
-fn world(case: &Case) -> World {
-    let offline = case.intent.injection().is_some_and(|injection| injection.offline);
-    if offline { World::Offline } else { World::Planted }
 }
 
 /// Whether it leads out of a directory that nobody declared.

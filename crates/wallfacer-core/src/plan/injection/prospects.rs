@@ -1,0 +1,190 @@
+//! What may be put into the calls of all tools, the likeliest first. Cases are made when their turn comes: of many tools most
+//! never have theirs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::aim::Aim;
+use super::base::Known;
+use super::cases::{Draft, Rank, Ranked, drafts};
+use super::ground::Ground;
+use crate::catalogue::Tool;
+
+/// Cases of one tool: the rest is what hardly ever leads anywhere.
+const MAX_CASES: usize = 2_000;
+/// Tools in which an argument of one name is tried at once.
+const ALIKE: usize = 2;
+/// Payloads of one sort for one place whose cases are made at the same time.
+const WAVES_AT_ONCE: usize = 4;
+
+/// What may be tried with tools.
+#[derive(Debug, Clone, Default)]
+pub struct Prospects {
+    tools: Vec<OfTool>,
+    ground: Option<Ground>,
+    seed: u64,
+    /// The first tools in which an argument of this name is tried in this way, on the network or off it.
+    first: BTreeMap<(String, String, bool), Vec<usize>>,
+}
+
+#[derive(Debug, Clone)]
+struct OfTool {
+    tool: Tool,
+    known: Known,
+    /// All that may be tried, which is more than the cases that are made.
+    drafts: usize,
+    /// The rank of what has its turn next.
+    next: Option<Rank>,
+    /// What was made already.
+    made: BTreeSet<[u8; 32]>,
+}
+
+impl Prospects {
+    pub fn new(tools: impl IntoIterator<Item = (Tool, Known)>, ground: &Ground, seed: u64) -> Prospects {
+        let mut first: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        let of_tool = |(index, (tool, known)): (usize, (Tool, Known))| {
+            let mut count = 0;
+            drafts(&tool, &known, ground, |draft| {
+                count += 1;
+                let tools = first.entry(alike(&draft)).or_default();
+                if tools.len() < ALIKE && !tools.contains(&index) {
+                    tools.push(index);
+                }
+            });
+            let next = (count > 0).then(Rank::default);
+            OfTool { tool, known, drafts: count, next, made: BTreeSet::new() }
+        };
+        let tools = tools.into_iter().enumerate().map(of_tool).collect();
+        Prospects { tools, ground: Some(ground.clone()), seed, first }
+    }
+
+    /// The names of the tools, in their order.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|of| of.tool.name.as_str())
+    }
+
+    /// Cases that may be made, at most.
+    pub fn most(&self) -> usize {
+        self.tools.iter().map(|of| of.drafts.min(MAX_CASES)).sum()
+    }
+
+    /// When a tool has its next turn: no case of it that is still to be made comes before; none where none is left.
+    pub fn next(&self, tool: usize) -> Option<Rank> {
+        self.tools[tool].next
+    }
+
+    /// Makes the cases that have their turn next, the likeliest first.
+    pub fn make(&mut self, tool: usize) -> Vec<Ranked> {
+        let of = &self.tools[tool];
+        let (Some(turn), Some(ground)) = (of.next.map(turn), &self.ground) else { return Vec::new() };
+        let mut ranked = Vec::new();
+        let mut next: Option<Rank> = None;
+        drafts(&of.tool, &of.known, ground, |draft| {
+            let rank = self.rank(tool, &draft);
+            if self::turn(rank) == turn {
+                ranked.push(Ranked { rank, case: draft.case(&of.tool, &of.known, self.seed) });
+            } else if self::turn(rank) > turn {
+                next = Some(next.map_or(rank, |next| next.min(rank)));
+            }
+        });
+        ranked.sort_by_key(|ranked| ranked.rank);
+        let of = &mut self.tools[tool];
+        ranked.retain(|Ranked { case, .. }| {
+            let offline = case.intent.injection().is_some_and(|injection| injection.offline);
+            let written = serde_json::to_vec(&(&case.steps, offline)).unwrap_or_default();
+            of.made.len() < MAX_CASES && of.made.insert(*blake3::hash(&written).as_bytes())
+        });
+        of.next = next.filter(|_| of.made.len() < MAX_CASES);
+        ranked
+    }
+
+    /// What was put into an argument of the same name in two tools before is put off: such arguments are mostly dealt with in
+    /// one place. Of many tools that all take the same, each is tried with its own first.
+    fn rank(&self, tool: usize, draft: &Draft<'_>) -> Rank {
+        let Rank { unlikely, wave, sort } = draft.rank;
+        match draft.payload.aim {
+            _ if self.first.get(&alike(draft)).is_some_and(|tools| tools.contains(&tool)) => draft.rank,
+            Aim::Reach { .. } => Rank { unlikely, wave: wave + 1, sort },
+            _ => Rank { unlikely: unlikely.saturating_add(1), wave, sort },
+        }
+    }
+}
+
+/// What has its turn at the same time.
+fn turn(rank: Rank) -> (u8, usize) {
+    (rank.unlikely, rank.wave / WAVES_AT_ONCE)
+}
+
+fn alike(draft: &Draft<'_>) -> (String, String, bool) {
+    (draft.place.at.clone(), draft.payload.way.clone(), draft.offline)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{Catalogue, Entry};
+    use crate::world::DeclaredBy;
+    use serde_json::json;
+
+    fn tool(name: &str) -> Tool {
+        let schema = json!({
+            "type": "object",
+            "properties": { "path": { "type": "string" }, "title": { "type": "string" } },
+            "required": ["path"],
+        });
+        Tool::read(json!({ "name": name, "inputSchema": schema }).as_object().unwrap()).unwrap()
+    }
+
+    fn prospects(tools: usize) -> Prospects {
+        let ground =
+            Ground::new(&[("/d/r".into(), DeclaredBy::CommandLine)].into(), &Catalogue::default(), 1);
+        let known = || Known {
+            valid: vec![json!({ "path": "p", "title": "t" })],
+            runs_programs: true,
+            ..Known::default()
+        };
+        Prospects::new((0..tools).map(|number| (tool(&format!("look_{number}")), known())), &ground, 1)
+    }
+
+    fn all(prospects: &mut Prospects, tool: usize) -> Vec<Ranked> {
+        std::iter::from_fn(|| prospects.next(tool).map(|_| prospects.make(tool))).flatten().collect()
+    }
+
+    #[test]
+    fn what_two_tools_had_before_is_put_off_in_the_third() {
+        let mut prospects = prospects(3);
+        let likeliest = |prospects: &mut Prospects, tool| {
+            let made = prospects.make(tool);
+            let commands = made.into_iter().filter(|ranked| {
+                let first = ranked.rank.unlikely == 0 && ranked.rank.wave == 0;
+                first && ranked.case.intent.injection().is_some_and(|it| it.aim.class() == "command")
+            });
+            commands.count()
+        };
+        let counts: Vec<usize> = (0..3).map(|tool| likeliest(&mut prospects, tool)).collect();
+        assert!(counts[0] > 0 && counts[1] == counts[0] && counts[2] == 0, "{counts:?}");
+    }
+
+    #[test]
+    fn what_is_made_bit_by_bit_comes_in_order_once_and_whatever_others_had_before() {
+        let mut one_after_another = prospects(3);
+        let whole: Vec<Vec<Ranked>> = (0..3).map(|tool| all(&mut one_after_another, tool)).collect();
+        for made in &whole {
+            assert!(made.len() > 100 && made.windows(2).all(|two| two[0].rank <= two[1].rank));
+        }
+        let mut in_turns = prospects(3);
+        let mut mixed: Vec<Vec<Ranked>> = vec![Vec::new(); 3];
+        while (0..3).any(|tool| in_turns.next(tool).is_some()) {
+            for tool in [2, 0, 1] {
+                mixed[tool].extend(in_turns.make(tool));
+            }
+        }
+        assert_eq!(whole, mixed);
+    }
+
+    #[test]
+    fn a_turn_makes_a_small_part_of_what_may_be_tried() {
+        let mut prospects = prospects(1);
+        let first = prospects.make(0).len();
+        assert!(first > 0 && first * 4 < prospects.most(), "{first} of {}", prospects.most());
+    }
+}
