@@ -145,6 +145,11 @@ static INJECTIONS: &[Injection] = &[
         &[critical("run_command")],
     ),
     row(
+        "command-within-a-second-one",
+        "Looks at the first word of each command, and gives all of it to the shell where there are two.",
+        &[critical("run_command")],
+    ),
+    row(
         "command-by-another-name",
         "Refuses some programs by their names, and not by their paths.",
         &[critical("run_command")],

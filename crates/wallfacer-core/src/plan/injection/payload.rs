@@ -76,6 +76,7 @@ pub fn commands(place: &Place, known: &Known, ground: &Ground, about: &str, runs
         ("a pipe", format!("{value}|{program}")),
         ("a conjunction", format!("{value}&&{program}")),
         ("a disjunction", format!("{value}||{program}")),
+        ("a command in the background", format!("{value}&{program}&")),
         ("a new line", format!("{value}\n{program}\n")),
         ("a substitution with a whole path", format!("$(/usr/bin/{program})")),
         ("a quote and a substitution", format!("{value}\"$({program})\"")),
@@ -126,6 +127,8 @@ pub fn refused_commands(place: &Place, ground: &Ground, said: &str) -> Vec<Paylo
         ("a program within an allowed command", format!("{first} $({program})")),
         ("a program in backticks within an allowed command", format!("{first} `{program}`")),
         ("a program on a line of its own", format!("{allowed}\n{program}")),
+        ("a program beside an allowed one", format!("{allowed} & {program}")),
+        ("a program within the second of two allowed commands", format!("{first} && {first} $({program})")),
         ("a program behind an argument of an allowed one", format!("{first} .;{program}")),
         (
             "an option that runs a program for what is found",
@@ -138,7 +141,9 @@ pub fn refused_commands(place: &Place, ground: &Ground, said: &str) -> Vec<Paylo
     let ours = ours.into_iter().map(|(way, text)| {
         Payload::behind(program.clone(), way, Aim::Execute { program: program.clone() }, text, 0)
     });
-    ours.chain(BLOCKED.iter().flat_map(|program| blocked(program, allowed))).collect()
+    let blocked = BLOCKED.iter().map(|program| blocked(program, allowed)).collect();
+    // Who takes a few commands refuses ours, and who refuses a few may run it: nobody knows which of them this is.
+    in_turn(vec![ours.collect(), in_turn(blocked)])
 }
 
 /// Commands that read a file outside of a declared directory, each behind the one that names it openly, which must not.
@@ -192,7 +197,7 @@ fn blocked(program: &str, allowed: &str) -> Vec<Payload> {
     ];
     let aim = || Aim::Execute { program: program.to_owned() };
     let openly = || format!("{program} --version");
-    written.into_iter().map(|(way, text)| Payload::behind(openly(), way, aim(), text, 1)).collect()
+    written.into_iter().map(|(way, text)| Payload::behind(openly(), way, aim(), text, 0)).collect()
 }
 
 /// A value that looks like an option.
