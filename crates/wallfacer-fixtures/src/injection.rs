@@ -200,6 +200,11 @@ static INJECTIONS: &[Injection] = &[
         &[critical("ask_table")],
     ),
     row(
+        "statement-into-a-file",
+        "Opens its database for reading only, and lets all of it be copied to another file.",
+        &[critical("ask_table")],
+    ),
+    row(
         "expression-evaluated",
         "Works out whatever it is given, also what is no number.",
         &[critical("work_out")],

@@ -179,10 +179,12 @@ fn deeds(case: &Case, injection: &Injection, taken: &Taken, traced: &Traced) -> 
         }
         Aim::Hand { address } => shown(&|event| hands(event, address)),
         Aim::Connect { addresses, .. } => shown(&|event| connects(event, addresses)),
-        Aim::Change { known, .. } => {
+        Aim::Change { known, makes, .. } => {
             let other =
                 traced.changes.iter().filter(|change| is_change(change) && !known.contains(&change.path));
-            other.map(|change| format!("{:?}: {}", change.effect, change.path.display())).collect()
+            let changed = other.map(|change| format!("{:?}: {}", change.effect, change.path.display()));
+            let made = shown(&|event| makes.as_ref().is_some_and(|file| self::makes(event, file)));
+            changed.chain(made).collect()
         }
         Aim::Hidden { .. } | Aim::Grow | Aim::Inflate => Vec::new(),
     }

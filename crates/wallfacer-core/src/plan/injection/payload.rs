@@ -412,12 +412,25 @@ pub fn statements(tool: &str, place: &Place, ground: &Ground, known: &[PathBuf])
             true => format!("SELECT {left} * {FACTOR} AS n INTO {table}"),
             false => format!("{before}CREATE TABLE {table} AS SELECT {left} * {FACTOR} AS n{after}"),
         };
-        let aim = Aim::Change { known: known.to_vec(), shows: Some((left * FACTOR).to_string()) };
+        let shows = Some((left * FACTOR).to_string());
+        let aim = Aim::Change { known: known.to_vec(), shows, makes: None };
         let values = vec![create, format!("SELECT n FROM {table}")];
         payloads.push(Payload::of(way, aim, values, rank));
     }
-    let aim = Aim::Change { known: known.to_vec(), shows: None };
-    payloads.push(Payload::one("a setting that is kept", aim, "PRAGMA user_version = 7717".to_owned(), rank));
+    let aim = |makes: Option<&Path>| Aim::Change {
+        known: known.to_vec(),
+        shows: None,
+        makes: makes.map(Path::to_path_buf),
+    };
+    let setting = "PRAGMA user_version = 7717".to_owned();
+    payloads.push(Payload::one("a setting that is kept", aim(None), setting, rank));
+    // Also whoever opens a database for reading only lets it be written to another file.
+    let file = |role: &str| Path::new(MADE).join(ground.label(&format!("{tool} {} {role}", place.at)));
+    let (copy, answer) = (file("copy"), file("answer"));
+    let copies = format!("VACUUM INTO '{}'", copy.display());
+    let answers = format!("COPY (SELECT 7717 AS n) TO '{}'", answer.display());
+    payloads.push(Payload::one("a copy of all to a file", aim(Some(&copy)), copies, rank));
+    payloads.push(Payload::one("an answer that is written to a file", aim(Some(&answer)), answers, rank));
     payloads
 }
 

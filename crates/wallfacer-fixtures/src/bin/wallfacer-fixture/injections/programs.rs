@@ -116,7 +116,8 @@ pub fn scene(name: &str) -> Option<Scene> {
             )
         }
         "command-within-a-second-one" => {
-            let about = "Runs one or more of a few commands, with && between them. Allowed commands: pwd, date";
+            let about =
+                "Runs one or more of a few commands, with && between them. Allowed commands: pwd, date";
             text_tool("run_command", about, "command", |call| match joined(call.text("command"), is_word) {
                 Some(commands) => run(Command::new("sh").args(["-c", &commands.join(" && ")])),
                 None => failed(ALLOWED),
