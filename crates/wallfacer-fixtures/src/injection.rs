@@ -279,6 +279,7 @@ static INJECTIONS: &[Injection] = &[
         "Unpacks an archive, and makes its files wherever their names lead.",
         &[critical("unpack_album")],
     ),
+    row("option-of-what-prints", "Hands a value to a program that prints it, whatever its options.", &[]),
     row("place-is-chosen", "Is there to choose another directory to work in.", &[]),
     Injection {
         name: "steps-out-of-its-own",

@@ -41,9 +41,9 @@ pub fn scene(name: &str) -> Option<Scene> {
         })
         .except(|_| true, |call| run(Command::new("printf").arg(call.text("entry")))),
         "option-behind-a-switch" => text_tool("show_entry", "Shows an entry.", "entry", |call| {
-            run(Command::new("echo").args(["--verbose", "--", call.text("entry")]))
+            run(Command::new("printf").args(["--verbose", "--", call.text("entry")]))
         })
-        .except(|_| true, |call| run(Command::new("echo").args(["--verbose", call.text("entry")]))),
+        .except(|_| true, |call| run(Command::new("printf").args(["--verbose", call.text("entry")]))),
         "command-through-a-list" => {
             let names = json!({"names": {"type": "array", "items": {"type": "string"}}});
             Tool::new("count_pages", "Counts pages by their names.", names, &[], |call| {
@@ -147,6 +147,10 @@ pub fn scene(name: &str) -> Option<Scene> {
                 run(Command::new("echo").args(call.text("args").split_whitespace()))
             })
             .except(|_| true, |call| shell(&format!("echo {}", call.text("args"))))
+        }
+        "option-of-what-prints" => {
+            text_tool("repeat", "Says a word again.", "word", |call| said(call.text("word")))
+                .except(|_| true, |call| run(Command::new("echo").arg(call.text("word"))))
         }
         "command-beside-a-command" => {
             let both = json!({"room": {"type": "string"}, "command": {"type": "string"}});
