@@ -24,6 +24,8 @@ const MADE: &str = "/tmp";
 /// Numbers whose product nobody writes down by chance, and which is no more than a database holds in 32 bits.
 const FACTOR: u64 = 30_011;
 const STEP: u64 = 1_009;
+/// Ways around a list of commands that have their turn at once.
+const ABREAST: usize = 4;
 /// Words of arguments that are a host, and no whole address.
 const HOSTS: [&str; 6] = ["domain", "host", "hostname", "hosts", "ip", "server"];
 /// One statement that begins as a question does, and makes a table all the same.
@@ -239,6 +241,15 @@ pub fn in_turn(lists: Vec<Vec<Payload>>) -> Vec<Payload> {
         lists.into_iter().flat_map(|list| list.into_iter().enumerate()).collect();
     all.sort_by_key(|(place, _)| *place);
     all.into_iter().map(|(_, payload)| payload).collect()
+}
+
+/// A list as several, whose firsts are its first ones.
+pub fn abreast(list: Vec<Payload>) -> Vec<Vec<Payload>> {
+    let mut lists = vec![Vec::new(); ABREAST];
+    for (number, payload) in list.into_iter().enumerate() {
+        lists[number % ABREAST].push(payload);
+    }
+    lists
 }
 
 /// Every way of one sort out of every scope, those first that lead to what the place is for. `about` is what the schema
