@@ -152,6 +152,7 @@ static BEHAVIOURS: &[Flaw] = &[
         &[],
     ),
     behaviour("makes-its-store", "Only reads, and makes the place for its notes when it is first used.", &[]),
+    behaviour("lists-processes", "Has a program list what runs, which looks at more than it shows.", &[]),
     behaviour("client-of-its-file", "Deals with Kubernetes, and reads the file of its client.", &[]),
     behaviour("database-opened-for-both", "Only reads, from a file that it opens for writing too.", &[]),
     behaviour("read-only-with-scratch", "Only reads, and uses a temporary file that it removes again.", &[]),

@@ -172,6 +172,11 @@ static FLAWS: &[Flaw] = &[
         &[output("forecast")],
     ),
     flaw(
+        "output-refused-by-its-library",
+        "Has a library that finds its own output invalid on one valid value, and calls that a validation error.",
+        &[output("forecast")],
+    ),
+    flaw(
         "output-with-extra-property",
         "Gives a property that its schema forbids, on one value.",
         &[output("forecast")],

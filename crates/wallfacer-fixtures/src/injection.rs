@@ -145,6 +145,11 @@ static INJECTIONS: &[Injection] = &[
         &[critical("run_command")],
     ),
     row(
+        "command-within-a-second-one",
+        "Looks at the first word of each command, and gives all of it to the shell where there are two.",
+        &[critical("run_command")],
+    ),
+    row(
         "command-by-another-name",
         "Refuses some programs by their names, and not by their paths.",
         &[critical("run_command")],
@@ -192,6 +197,11 @@ static INJECTIONS: &[Injection] = &[
     row(
         "statement-begins-as-a-question",
         "Takes only what begins as a question does, which a statement can that makes a table.",
+        &[critical("ask_table")],
+    ),
+    row(
+        "statement-into-a-file",
+        "Opens its database for reading only, and lets all of it be copied to another file.",
         &[critical("ask_table")],
     ),
     row(
@@ -269,6 +279,7 @@ static INJECTIONS: &[Injection] = &[
         "Unpacks an archive, and makes its files wherever their names lead.",
         &[critical("unpack_album")],
     ),
+    row("option-of-what-prints", "Hands a value to a program that prints it, whatever its options.", &[]),
     row("place-is-chosen", "Is there to choose another directory to work in.", &[]),
     Injection {
         name: "steps-out-of-its-own",

@@ -104,7 +104,7 @@ pub fn blame(text: &str) -> Blame {
 pub fn is_about_output(text: &str) -> bool {
     static OUTPUT: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
-            "output validation error|invalid structured content|structured content does not match|does not match its output schema|has an output schema but no structured content|outputschema defined but no structured|failed to validate output",
+            r"output validation error|invalid structured content|structured content does not match|does not match its output schema|has an output schema but no structured content|outputschema defined but no structured|failed to validate output|error executing tool \S+: \d+ validation errors? for \w+output\b",
         )
     });
     OUTPUT.is_match(text)
@@ -315,6 +315,13 @@ mod tests {
 
     #[test]
     fn an_output_that_is_refused_is_the_servers_own() {
-        assert_eq!(blame("Output validation error: 'n' is a required property"), Blame::Output);
+        for text in [
+            "Output validation error: 'n' is a required property",
+            "Error executing tool dig: 1 validation error for digOutput\nresult\n  Input should be a valid string",
+        ] {
+            assert_eq!(blame(text), Blame::Output, "{text}");
+        }
+        let arguments = "Error executing tool dig_output: 1 validation error for dig_outputArguments\nbed\n  Field required";
+        assert_eq!(blame(arguments), Blame::Input);
     }
 }

@@ -179,10 +179,12 @@ fn deeds(case: &Case, injection: &Injection, taken: &Taken, traced: &Traced) -> 
         }
         Aim::Hand { address } => shown(&|event| hands(event, address)),
         Aim::Connect { addresses, .. } => shown(&|event| connects(event, addresses)),
-        Aim::Change { known, .. } => {
+        Aim::Change { known, makes, .. } => {
             let other =
                 traced.changes.iter().filter(|change| is_change(change) && !known.contains(&change.path));
-            other.map(|change| format!("{:?}: {}", change.effect, change.path.display())).collect()
+            let changed = other.map(|change| format!("{:?}: {}", change.effect, change.path.display()));
+            let made = shown(&|event| makes.as_ref().is_some_and(|file| self::makes(event, file)));
+            changed.chain(made).collect()
         }
         Aim::Hidden { .. } | Aim::Grow | Aim::Inflate => Vec::new(),
     }
@@ -215,6 +217,10 @@ fn hands(event: &Event, address: &str) -> bool {
 /// Whether a program got our text as an option: a word of its own, before any `--`, and not what an option before it takes.
 fn passes(event: &Event, option: &str) -> bool {
     let Deed::Execute(Program { arguments, .. }) = &event.kind else { return false };
+    let called = arguments.first().and_then(|word| Path::new(word).file_name());
+    if called.is_some_and(|name| ONLY_PRINTS.iter().any(|prints| name == *prints)) {
+        return false;
+    }
     let Some(index) = arguments.iter().skip(1).position(|argument| argument == option).map(|index| index + 1)
     else {
         return false;
@@ -225,6 +231,9 @@ fn passes(event: &Event, option: &str) -> bool {
         before.last().filter(|_| index > 1).is_some_and(|last| takes_a_value(&last.to_string_lossy()));
     !ended && !taken
 }
+
+/// Programs that print what they are given, and do nothing else whatever their options.
+const ONLY_PRINTS: [&str; 1] = ["echo"];
 
 /// An option without a value of its own may take the next word for it, unless it is known to take none.
 fn takes_a_value(word: &str) -> bool {

@@ -57,6 +57,9 @@ pub enum Aim {
         /// What a later call shows where it was changed; it stands in no call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shows: Option<String>,
+        /// A new file that only a change makes; others may be caches.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        makes: Option<PathBuf>,
     },
     /// A tool that is in no list answers. The first call asks for a name that nobody has.
     Hidden {

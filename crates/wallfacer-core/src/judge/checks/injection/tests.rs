@@ -137,7 +137,7 @@ fn a_connection_that_is_not_waited_for_is_not_said_to_have_failed() {
 
 #[test]
 fn a_change_counts_unless_it_comes_with_every_call_or_is_a_journal() {
-    let case = case("CREATE", Aim::Change { known: vec!["/d/root/cache".into()], shows: None });
+    let case = case("CREATE", Aim::Change { known: vec!["/d/root/cache".into()], shows: None, makes: None });
     let changed = |path: &str, effect| {
         let change = Change { path: path.into(), effect, entry: Entry::File, bytes: 1 };
         let traced = Traced { call: Some(1), changes: vec![change], ..Traced::default() };

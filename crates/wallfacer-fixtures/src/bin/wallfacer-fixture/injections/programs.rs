@@ -41,9 +41,9 @@ pub fn scene(name: &str) -> Option<Scene> {
         })
         .except(|_| true, |call| run(Command::new("printf").arg(call.text("entry")))),
         "option-behind-a-switch" => text_tool("show_entry", "Shows an entry.", "entry", |call| {
-            run(Command::new("echo").args(["--verbose", "--", call.text("entry")]))
+            run(Command::new("printf").args(["--verbose", "--", call.text("entry")]))
         })
-        .except(|_| true, |call| run(Command::new("echo").args(["--verbose", call.text("entry")]))),
+        .except(|_| true, |call| run(Command::new("printf").args(["--verbose", call.text("entry")]))),
         "command-through-a-list" => {
             let names = json!({"names": {"type": "array", "items": {"type": "string"}}});
             Tool::new("count_pages", "Counts pages by their names.", names, &[], |call| {
@@ -115,6 +115,22 @@ pub fn scene(name: &str) -> Option<Scene> {
                 },
             )
         }
+        "command-within-a-second-one" => {
+            let about =
+                "Runs one or more of a few commands, with && between them. Allowed commands: pwd, date";
+            text_tool("run_command", about, "command", |call| match joined(call.text("command"), is_word) {
+                Some(commands) => run(Command::new("sh").args(["-c", &commands.join(" && ")])),
+                None => failed(ALLOWED),
+            })
+            .except(
+                |_| true,
+                |call| match joined(call.text("command"), |_| true).as_deref() {
+                    Some([only]) => run(Command::new("env").args(only.split_whitespace())),
+                    Some(_) => shell(call.text("command")),
+                    None => failed(ALLOWED),
+                },
+            )
+        }
         "command-by-another-name" => blocks_by_name("run_command", "Runs a command."),
         "command-of-a-process" => blocks_by_name("begin_work", "Starts a process."),
         "command-leaves-its-directory" => {
@@ -131,6 +147,10 @@ pub fn scene(name: &str) -> Option<Scene> {
                 run(Command::new("echo").args(call.text("args").split_whitespace()))
             })
             .except(|_| true, |call| shell(&format!("echo {}", call.text("args"))))
+        }
+        "option-of-what-prints" => {
+            text_tool("repeat", "Says a word again.", "word", |call| said(call.text("word")))
+                .except(|_| true, |call| run(Command::new("echo").arg(call.text("word"))))
         }
         "command-beside-a-command" => {
             let both = json!({"room": {"type": "string"}, "command": {"type": "string"}});
@@ -173,6 +193,21 @@ pub fn scene(name: &str) -> Option<Scene> {
         _ => return None,
     };
     Some(Scene::around(tool))
+}
+
+/// The commands of a line, if each begins with an allowed word, and the other words of it are as they should be.
+fn joined(line: &str, is_fit: fn(&str) -> bool) -> Option<Vec<&str>> {
+    let commands: Vec<&str> = line.split("&&").map(str::trim).collect();
+    let is_allowed = |command: &&str| {
+        let mut words = command.split_whitespace();
+        words.next().is_some_and(|first| ["pwd", "date"].contains(&first)) && words.all(is_fit)
+    };
+    let separated = !line.contains([';', '|', '\n']) && !line.replace("&&", "").contains('&');
+    (separated && commands.iter().all(is_allowed)).then_some(commands)
+}
+
+fn is_word(text: &str) -> bool {
+    text.chars().all(|letter| letter.is_ascii_alphanumeric())
 }
 
 /// Looks at the first word of a command for what is forbidden; the twin looks at all of them.

@@ -45,6 +45,14 @@ pub fn scene(name: &str) -> Option<Scene> {
             })
             .except(|call| call.text("sql").contains(';'), run_all)
         }
+        "statement-into-a-file" => {
+            let about = "Runs a read-only query on the pages.";
+            Tool::new("ask_table", about, arguments, &["sql"], |call| match call.text("sql") {
+                sql if sql.starts_with("SELECT") => select(call),
+                _ => failed("attempt to write a readonly database"),
+            })
+            .except(|call| copied(call.text("sql")).is_some(), copy)
+        }
         "statement-begins-as-a-question" => {
             let about = "Runs a SELECT query on the pages.";
             Tool::new("ask_table", about, arguments, &["sql"], |call| match call.text("sql") {
@@ -67,6 +75,16 @@ pub fn scene(name: &str) -> Option<Scene> {
 fn write(call: &Call) -> Answer {
     let file = OpenOptions::new().append(true).open(root().join("pages.db"));
     let written = file.and_then(|mut file| file.write_all(call.text("sql").as_bytes()));
+    written.map_or_else(|error| failed(&error.to_string()), |()| said("done"))
+}
+
+/// Where a statement has a copy of the database go.
+fn copied(sql: &str) -> Option<&str> {
+    sql.strip_prefix("VACUUM INTO '")?.strip_suffix('\'')
+}
+
+fn copy(call: &Call) -> Answer {
+    let written = std::fs::write(copied(call.text("sql")).unwrap_or_default(), "no pages");
     written.map_or_else(|error| failed(&error.to_string()), |()| said("done"))
 }
 

@@ -13,6 +13,11 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "output-of-wrong-type" => |call| structured(call, json!({"degrees": "mild", "rain": false})),
         "output-missing" => |_| said("mild, no rain"),
         "output-refused-by-itself" => |_| failed("Output validation error: 'rain' is a required property"),
+        "output-refused-by-its-library" => |_| {
+            failed(
+                "Error executing tool forecast: 1 validation error for forecastOutput\nrain\n  Field required",
+            )
+        },
         "output-with-extra-property" => |call| structured(call, windy()),
         _ => return None,
     };
