@@ -16,6 +16,7 @@ use crate::wire::Faults;
 /// The checks whose causes name the argument that a payload went into.
 const INJECTION: &str = "no-injection";
 const BLOW_UP: &str = "no-blow-up";
+const INTERNAL_ERROR: &str = "no-internal-error";
 /// How the part of a cause begins that is about what is packed.
 const PACKED: &str = "packed";
 
@@ -87,7 +88,7 @@ impl Cause {
     pub fn anywhere(&self) -> Cause {
         let What::Rule { name, part: Some(part) } = &self.what else { return self.clone() };
         let class = match name.as_str() {
-            INJECTION => part.split(" at ").next().unwrap_or(part),
+            INJECTION | INTERNAL_ERROR => part.split(" at ").next().unwrap_or(part),
             BLOW_UP if part.starts_with(PACKED) => PACKED,
             BLOW_UP => "growth",
             _ => return self.clone(),
