@@ -210,6 +210,13 @@ mod tests {
     }
 
     #[test]
+    fn one_place_in_what_two_tools_return_is_one_bug_and_the_root_is_not() {
+        let broken = |at| Bug::of(&Kind::SchemaViolation, &Cause::schema(at, "type"), &tool("read"));
+        assert!(broken("/shelves/0").is_of_the_server(2));
+        assert!(!broken("").is_of_the_server(2) && broken("").is_of_the_server(3));
+    }
+
+    #[test]
     fn a_rule_says_what_a_check_says_and_not_the_other_way_round() {
         let (check, by_rule) = (injection("path at /a"), rule("path.dots", "read"));
         assert!(by_rule.is_told_by(&check));

@@ -79,9 +79,14 @@ impl Cause {
         Cause::from(What::Silence)
     }
 
-    /// Whether it says where in the code it lies, so that two failures of it are surely one bug.
+    /// Whether it says where it lies, in the code or within what is returned, so that two failures of it are surely one bug.
     pub fn names_its_place(&self) -> bool {
-        matches!(self.what, What::Exit { frame: Some(_), .. } | What::Thrown { .. })
+        match &self.what {
+            What::Exit { frame, .. } => frame.is_some(),
+            What::Thrown { .. } => true,
+            What::Schema { path, .. } => path.len() > 1,
+            _ => false,
+        }
     }
 
     /// The same without the argument in which it showed.
