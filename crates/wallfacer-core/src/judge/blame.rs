@@ -132,7 +132,7 @@ fn without_frames(text: &str) -> String {
 const PROGRAMS: usize = 2;
 
 /// How errors tell that the world lacks something, and what. The first that fits holds.
-const LACKS: [(&str, &str); 5] = [
+const LACKS: [(&str, &str); 6] = [
     (
         r"\b(?:enotfound|econnrefused|econnreset|econnaborted|ehostunreach|enetunreach|etimedout|eai_again|epipe|getaddrinfo)\b|name or service not known|nodename nor servname|temporary failure in name resolution|network is unreachable|no route to host|connection (?:refused|reset|error|aborted|timed out|closed)|connect(?:ion)? timeout|connect timed out|fetch failed|\bdns\b|all connection attempts failed|socket hang up|max retries exceeded|connecterror|connectionerror|could not connect|cannot connect|unable to connect|failed to connect|not connected to|timed out\b[^\n]{0,60}\b(?:network|service|cluster|host)|certificate verify failed|self[- ]signed certificate|tls handshake",
         "the network, or a service on it, was not there",
@@ -153,6 +153,10 @@ const LACKS: [(&str, &str); 5] = [
         r#"unexpected token '?<|invalid character '<'|expecting value: line 1 column 1|unexpected end of json input|<!doctype|(?:request|response|upstream|server|http)\b[^\n]{0,40}\b(?:status(?: code)?:? ?[45]\d\d|error:? ?[45]\d\d)|unexpected (?:response|content[- ]type|status)|invalid response|bad gateway|service unavailable|not a valid (?:feed|image|pdf|xml)|cannot identify image"#,
         "a service answered otherwise than it does in the world outside",
     ),
+    (
+        r"\b(?:call|command|connection|exec|execution|operation|query|request|session)\b[^\n]{0,40}\btimed[ -]out\b|deadline exceeded",
+        "what it waited for did not come in time",
+    ),
 ];
 
 static ANY_OF_WORLD: LazyLock<Regex> = LazyLock::new(|| {
@@ -166,7 +170,7 @@ static WORLD: LazyLock<RegexSet> =
 /// How refusals say what is wrong with what was asked: validators, databases, policies, plain sentences.
 static INPUT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"not found|no such|does not exist|doesn't exist|\bunknown\b|unrecognized|\binvalid|is required|missing required|missing \d+ required|field required|must (?:be|have|contain|match|not)|should be|cannot be (?:empty|null|negative|blank)|can't be empty|unsupported|not supported|not (?:a )?valid|validation (?:error|failed)|validationerror|zoderror|valueerror|"code":\s*"(?:invalid|too|unrecognized|custom|not)_|expected \w+,? (?:but )?(?:received|got)|input should be|syntax error|parse error|parsing error|failed to parse|could not parse|cannot parse|unable to parse|unterminated|malformed|sqlite_error|operationalerror|duplicate key|violates|constraint failed|already exists|bad request|out of range|out of bounds|too (?:long|large|many|short|small|big)|exceeds|at (?:least|most) \d|not allowed|not permitted|disallowed|forbidden|access denied|permission denied|denied|blocked|security policy|\bpolicy\b|prohibited|rejected|refused|outside|not both|mutually exclusive|cannot be constructed from a url|(?:use|pass|give|provide|specify) (?:either|one|only|exactly|at least)|please (?:provide|specify|give|use)|can ?not be (?:combined|used)|could(?: not|n't) find|read-only|readonly|only \w+ (?:is|are) (?:allowed|supported)|enoent|eacces|eisdir|enotdir|eperm|enametoolong"#,
+        r#"not found|no such|does not exist|doesn't exist|\bunknown\b|unrecognized|\binvalid|is required|missing required|missing \d+ required|field required|must (?:be|have|contain|match|not)|should be|cannot be (?:empty|null|negative|blank)|can't be empty|unsupported|not supported|not (?:a )?valid|validation (?:error|failed)|validationerror|zoderror|valueerror|"code":\s*"(?:invalid|too|unrecognized|custom|not)_|expected \w+,? (?:but )?(?:received|got)|input should be|syntax error|parse error|parsing error|failed to parse|could not parse|cannot parse|unable to parse|unterminated|malformed|sqlite_error|operationalerror|duplicate key|violates|constraint failed|already exists|bad request|out of range|out of bounds|too (?:long|large|many|short|small|big)|exceeds|at (?:least|most) \d|not allowed|not permitted|disallowed|forbidden|access denied|permission denied|denied|blocked|security policy|\bpolicy\b|prohibited|rejected|refused|outside|not both|mutually exclusive|cannot be constructed from a url|(?:use|pass|give|provide|specify) (?:either|one|only|exactly|at least)|please (?:provide|specify|give|use)|can ?not be (?:combined|constructed|converted|interpreted|used)|could(?: not|n't) find|read-only|readonly|only \w+ (?:is|are) (?:allowed|supported)|enoent|eacces|eisdir|enotdir|eperm|enametoolong"#,
     )
 });
 
@@ -266,6 +270,7 @@ mod tests {
             "Request cannot be constructed from a URL that includes credentials: p://e@1",
             "Use either the lamp or the shelf when you light it, not both.",
             "ValueError: time data 'x' does not match format",
+            "Request cannot be constructed from a URL that includes credentials",
         ] {
             assert_eq!(blame(text), Blame::Input, "{text}");
         }
