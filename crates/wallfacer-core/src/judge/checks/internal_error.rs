@@ -66,9 +66,12 @@ fn charge(case: &Case, context: &Context, code: Option<i64>, trace: bool, words:
     let said = shortened(gist, SHOWN);
     let message = format!("the answer is {what}: {said}");
     let charge = Charge::new(NAME, Kind::InternalError, cause, message);
-    let place = |at| if at == "" { "the arguments" } else { at };
     let way = unchecked.map(|(at, wrong)| format!("{} {wrong}: {said}", place(at))).unwrap_or_default();
     Charge { way, ..charge.with("answer", last_lines(words.as_bytes())) }
+}
+
+fn place(at: &str) -> &str {
+    if at.is_empty() { "the arguments" } else { at }
 }
 
 /// Where and in which way the schema of the tool forbids the arguments. A case that is made smaller may have become a
@@ -76,7 +79,7 @@ fn charge(case: &Case, context: &Context, code: Option<i64>, trace: bool, words:
 fn forbidden<'c>(case: &'c Case, context: &Context) -> Option<(&'c str, &'c str)> {
     let way = match &case.intent {
         Intent::Invalid { at, what, .. } => (at.as_str(), what.as_str()),
-        Intent::Adversarial { kind, valid: false } => kind.split_once(": ").unwrap_or(("", kind)),
+        Intent::Adversarial { kind, .. } => kind.split_once(": ").unwrap_or(("", kind)),
         _ => return None,
     };
     let declared = context.tools.get(case.tool_name()?)?.listed.get("inputSchema")?;
