@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::{Captures, Regex, RegexSet};
 
 use crate::findings::Kind;
 use crate::plan::{Case, places};
@@ -31,12 +31,20 @@ pub enum Blame {
     Nobody,
 }
 
-/// Whom an error blames that answers this case. What it repeats of what was sent are not its own words.
+/// Whom an error blames that answers this case. What it repeats of what was sent are not its own words, also where it
+/// repeats a part, or a path brought into its simplest form.
 pub fn blame_of(text: &str, case: &Case) -> Blame {
     let sent = case.arguments().map(places).unwrap_or_default();
     let sent = sent.iter().map(|place| place.value.as_str()).filter(|value| value.len() >= MIN_REPEATED);
-    let own = sent.fold(text.to_owned(), |own, value| own.replace(value, REPEATED));
-    blame(&own)
+    let (mut own, mut sent_in_small) = (text.to_owned(), String::new());
+    for value in sent {
+        own = own.replace(value, REPEATED);
+        sent_in_small.push_str(&value.to_lowercase());
+        sent_in_small.push('\n');
+    }
+    let is_sent = |sign: &Captures<'_>| sent_in_small.contains(&sign[0].to_lowercase());
+    let keep = |sign: &Captures<'_>| if is_sent(sign) { REPEATED } else { &sign[0] }.to_owned();
+    blame(&ANY_OF_WORLD.replace_all(&own, keep))
 }
 
 /// Why an error says nothing of the server: our world lacks what it needed, or answered otherwise than the world outside.
@@ -126,7 +134,7 @@ const PROGRAMS: usize = 2;
 /// How errors tell that the world lacks something, and what. The first that fits holds.
 const LACKS: [(&str, &str); 5] = [
     (
-        r"\b(?:enotfound|econnrefused|econnreset|econnaborted|ehostunreach|enetunreach|etimedout|eai_again|epipe|getaddrinfo)\b|name or service not known|nodename nor servname|temporary failure in name resolution|network is unreachable|no route to host|connection (?:refused|reset|error|aborted|timed out|closed)|connect(?:ion)? timeout|connect timed out|fetch failed|\bdns\b|all connection attempts failed|socket hang up|max retries exceeded|connecterror|connectionerror|could not connect|cannot connect|unable to connect|failed to connect|not connected to|certificate verify failed|self[- ]signed certificate|tls handshake",
+        r"\b(?:enotfound|econnrefused|econnreset|econnaborted|ehostunreach|enetunreach|etimedout|eai_again|epipe|getaddrinfo)\b|name or service not known|nodename nor servname|temporary failure in name resolution|network is unreachable|no route to host|connection (?:refused|reset|error|aborted|timed out|closed)|connect(?:ion)? timeout|connect timed out|fetch failed|\bdns\b|all connection attempts failed|socket hang up|max retries exceeded|connecterror|connectionerror|could not connect|cannot connect|unable to connect|failed to connect|not connected to|timed out\b[^\n]{0,60}\b(?:network|service|cluster|host)|certificate verify failed|self[- ]signed certificate|tls handshake",
         "the network, or a service on it, was not there",
     ),
     (
@@ -147,13 +155,18 @@ const LACKS: [(&str, &str); 5] = [
     ),
 ];
 
+static ANY_OF_WORLD: LazyLock<Regex> = LazyLock::new(|| {
+    let signs: Vec<&str> = LACKS.iter().map(|(signs, _)| *signs).collect();
+    pattern(&format!("(?i){}", signs.join("|")))
+});
+
 static WORLD: LazyLock<RegexSet> =
     LazyLock::new(|| RegexSet::new(LACKS.iter().map(|(signs, _)| *signs)).expect("constant expressions"));
 
 /// How refusals say what is wrong with what was asked: validators, databases, policies, plain sentences.
 static INPUT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"not found|no such|does not exist|doesn't exist|\bunknown\b|unrecognized|\binvalid|is required|missing required|missing \d+ required|field required|must (?:be|have|contain|match|not)|should be|cannot be (?:empty|null|negative|blank)|can't be empty|unsupported|not supported|not (?:a )?valid|validation (?:error|failed)|validationerror|zoderror|valueerror|"code":\s*"(?:invalid|too|unrecognized|custom|not)_|expected \w+,? (?:but )?(?:received|got)|input should be|syntax error|parse error|parsing error|failed to parse|could not parse|cannot parse|unable to parse|unterminated|malformed|sqlite_error|operationalerror|duplicate key|violates|constraint failed|already exists|bad request|out of range|out of bounds|too (?:long|large|many|short|small|big)|exceeds|at (?:least|most) \d|not allowed|not permitted|disallowed|forbidden|access denied|permission denied|denied|blocked|security policy|\bpolicy\b|prohibited|rejected|refused|outside|not both|mutually exclusive|(?:use|pass|give|provide|specify) (?:either|one|only|exactly|at least)|please (?:provide|specify|give|use)|can ?not be (?:combined|used)|could(?: not|n't) find|read-only|readonly|only \w+ (?:is|are) (?:allowed|supported)|enoent|eacces|eisdir|enotdir|eperm|enametoolong"#,
+        r#"not found|no such|does not exist|doesn't exist|\bunknown\b|unrecognized|\binvalid|is required|missing required|missing \d+ required|field required|must (?:be|have|contain|match|not)|should be|cannot be (?:empty|null|negative|blank)|can't be empty|unsupported|not supported|not (?:a )?valid|validation (?:error|failed)|validationerror|zoderror|valueerror|"code":\s*"(?:invalid|too|unrecognized|custom|not)_|expected \w+,? (?:but )?(?:received|got)|input should be|syntax error|parse error|parsing error|failed to parse|could not parse|cannot parse|unable to parse|unterminated|malformed|sqlite_error|operationalerror|duplicate key|violates|constraint failed|already exists|bad request|out of range|out of bounds|too (?:long|large|many|short|small|big)|exceeds|at (?:least|most) \d|not allowed|not permitted|disallowed|forbidden|access denied|permission denied|denied|blocked|security policy|\bpolicy\b|prohibited|rejected|refused|outside|not both|mutually exclusive|cannot be constructed from a url|(?:use|pass|give|provide|specify) (?:either|one|only|exactly|at least)|please (?:provide|specify|give|use)|can ?not be (?:combined|used)|could(?: not|n't) find|read-only|readonly|only \w+ (?:is|are) (?:allowed|supported)|enoent|eacces|eisdir|enotdir|eperm|enametoolong"#,
     )
 });
 
@@ -164,12 +177,20 @@ static CRASHES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// How programs fail that take a value for another than it is.
+const MISTAKES_A_VALUE: &str = r"typeerror|keyerror|indexerror|attributeerror|valueerror|cannot read propert|cannot destructure|is not a function|is not iterable|(?:undefined|null) is not|nonetype|has no attribute|string indices|list ind(?:ex|ices)|nil pointer|unwrap\(\)";
+
 /// How programs fail that read a document which is not as they expect it.
 static READS_AN_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"typeerror|keyerror|indexerror|attributeerror|valueerror|cannot read propert|cannot destructure|is not a function|is not iterable|(?:undefined|null) is not|nonetype|has no attribute|string indices|list ind(?:ex|ices)|validation|zoderror|invalid_type|\bjson\b|unmarshal|deseriali[sz]|decod|missing field|pars(?:e|ing)|not well-formed|unexpected|invalid (?:response|date|time value)|isoformat|could not convert|nil pointer|unwrap\(\)|panicked|expected \w+,? (?:but )?(?:received|got)",
-    )
+    let reads = r"validation|zoderror|invalid_type|\bjson\b|unmarshal|deseriali[sz]|decod|missing field|pars(?:e|ing)|not well-formed|unexpected|invalid (?:response|date|time value)|isoformat|could not convert|panicked|expected \w+,? (?:but )?(?:received|got)";
+    pattern(&format!("{MISTAKES_A_VALUE}|{reads}"))
 });
+
+/// Whether an error tells that a value was taken for another than it is.
+pub fn mistakes_a_value(text: &str) -> bool {
+    static MISTAKES: LazyLock<Regex> = LazyLock::new(|| pattern(MISTAKES_A_VALUE));
+    MISTAKES.is_match(&text.chars().take(MAX_TEXT).collect::<String>().to_lowercase())
+}
 
 /// How the library of a server refuses arguments before the tool has them: whatever was fetched has no part in it.
 static REFUSES_ARGUMENTS: LazyLock<Regex> =
@@ -207,6 +228,7 @@ mod tests {
             ("request to https://a.example failed, reason: getaddrinfo ENOTFOUND a.example", reason(0)),
             ("httpx.ConnectError: All connection attempts failed", reason(0)),
             ("Error: connect ECONNREFUSED 127.0.0.1:5432", reason(0)),
+            ("The call timed out (networking, rights, or the cluster)", reason(0)),
             ("browserType.launch: Executable doesn't exist at /root/.cache/x/chrome", reason(1)),
             (
                 "Browser failed to start: Could not find Google Chrome executable for channel 'stable'",
@@ -241,6 +263,7 @@ mod tests {
             "SQLITE_ERROR: near \"x\": incomplete input",
             "Command blocked by security policy",
             "TypeError: Invalid URL",
+            "Request cannot be constructed from a URL that includes credentials: p://e@1",
             "Use either the lamp or the shelf when you light it, not both.",
             "ValueError: time data 'x' does not match format",
         ] {
@@ -275,6 +298,12 @@ mod tests {
         let missing = "FileNotFoundError: [Errno 2] No such file or directory: 'plotter'";
         assert_eq!(blame_of(missing, &case), Blame::Input);
         assert_eq!(blame_of("boom: the api key is missing", &case), Blame::Nobody);
+        let page =
+            Case::tool("t", json!({ "place": "<!DOCTYPE x [<!ENTITY y \"file:///a\">]>" }), Intent::Valid, 1);
+        let changed = "cannot open /srv/<!DOCTYPE x [<!ENTITY y \"file:/a\">]>";
+        assert_eq!(blame_of(changed, &page), Blame::Nobody);
+        assert_ne!(blame_of("got <!DOCTYPE html>, fetch failed", &page), Blame::Nobody);
+        assert_ne!(blame_of("Unexpected token '<'", &page), Blame::Nobody);
     }
 
     #[test]

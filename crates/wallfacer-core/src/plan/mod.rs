@@ -19,6 +19,7 @@ mod input;
 mod knowledge;
 mod lesson;
 mod measure;
+mod member;
 mod mutation;
 mod offers;
 mod payload;

@@ -10,6 +10,7 @@ use wallfacer_text::lexicon::{FieldKind, words};
 
 use super::example;
 use super::lesson::Lesson;
+use super::member::{member_asked_for, names_in, with_member};
 
 const MAX_CHOICES: usize = 32;
 /// Levels of a list of faults that are looked at.
@@ -58,6 +59,11 @@ pub fn read_refusal(text: &str, fields: &[String], sent: &Map<String, Value>) ->
     }
     let mut heading: Option<&String> = None;
     for line in text.lines() {
+        if let Some(lesson) = member_asked_for(line, fields, sent, &refusal.lessons) {
+            refusal.blamed.insert(lesson.field.clone());
+            refusal.learn(&lesson.field, lesson.value);
+            continue;
+        }
         let mut about: BTreeSet<&String> = fields.iter().filter(|field| is_about(line, field)).collect();
         // Some validators name the field on a line of its own, before what they say of it.
         about.extend(heading.take());
@@ -152,45 +158,6 @@ fn last_name(path: &Value, fields: &[String]) -> Option<String> {
     names_in(path).into_iter().rev().find(|part| fields.contains(part))
 }
 
-fn names_in(path: &Value) -> Vec<String> {
-    match path {
-        Value::Array(parts) => parts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        Value::String(path) => {
-            path.split(['/', '.']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// An object with the member that a fault misses in it, where the schema of the object names no members: `metadata.body`.
-/// What other faults of the same list miss in it is there too.
-fn with_member(
-    path: &Value,
-    fault: &Value,
-    fields: &[String],
-    sent: &Map<String, Value>,
-    learned: &[Lesson],
-) -> Option<Lesson> {
-    let names = names_in(path);
-    let [field, inner @ ..] = &names[..] else { return None };
-    let (last, outer) = inner.split_last()?;
-    let known = learned.iter().rev().find(|lesson| lesson.field == *field && lesson.value.is_object());
-    let mut whole = known.map(|lesson| &lesson.value).or_else(|| sent.get(field))?.clone();
-    if !fields.contains(field) || fields.contains(last) || !whole.is_object() {
-        return None;
-    }
-    let mut object = whole.as_object_mut()?;
-    for name in outer {
-        object = object.entry(name.clone()).or_insert_with(|| json!({})).as_object_mut()?;
-    }
-    let choices = ["options", "values"].iter().find_map(|key| fault.get(*key)?.as_array()?.first());
-    let expected = fault.get("expected").and_then(Value::as_str).unwrap_or_default();
-    let value = choices.cloned().or_else(|| of_type(expected).into_iter().next());
-    let usual = || FieldKind::of(last, "").and_then(|kind| samples::strings(kind).first().copied());
-    object.insert(last.clone(), value.unwrap_or_else(|| json!(usual().unwrap_or("example"))));
-    Some(Lesson { field: field.clone(), value: whole })
-}
-
 /// Whether a line speaks of a field. One that is an everyday word must stand as a name: in quotes, before a colon, as an
 /// argument.
 fn is_about(line: &str, field: &str) -> bool {
@@ -254,7 +221,7 @@ fn values(line: &str) -> Vec<Value> {
 }
 
 /// "must be one of: a, b" in its many dressings.
-fn choices(line: &str) -> Vec<String> {
+pub(super) fn choices(line: &str) -> Vec<String> {
     static LEAD: LazyLock<Regex> = LazyLock::new(|| {
         let words = r"(?i)\b(?:one of|either|expected(?: one of)?|allowed(?: \w+)?|valid (?:\w+ )?(?:values|options|choices|names|types|\w+s)|available(?: \w+)?|options|choices|supported(?: \w+)?|known \w+|existing \w+|input should be|did you mean)";
         Regex::new(&format!(r"{words}(?:\s+(?:are|is|include))?\s*:?\s*([^\n;]+)")).expect("a fixed pattern")
@@ -360,13 +327,17 @@ fn places(line: &str) -> Vec<String> {
 
 /// "Expected boolean": schemas often allow more types than the tool behind them takes.
 fn types(line: &str) -> Vec<Value> {
+    wanted_type(line).map(|wanted| of_type(&wanted)).unwrap_or_default()
+}
+
+pub(super) fn wanted_type(line: &str) -> Option<String> {
     static WANTED: LazyLock<Regex> = LazyLock::new(|| {
         let lead =
             r"(?i)\b(?:expected|must be|should be|input should be|is not) (?:an? )?(?:valid )?(?:of type )?";
         Regex::new(&format!("{lead}['\"]?(boolean|bool|integer|number|array|list|object|dictionary|dict)\\b"))
             .expect("a fixed pattern")
     });
-    WANTED.captures(line).map(|found| of_type(&found[1].to_lowercase())).unwrap_or_default()
+    WANTED.captures(line).map(|found| found[1].to_lowercase())
 }
 
 /// "must be set to true".
@@ -378,7 +349,7 @@ fn flags(line: &str) -> Option<Value> {
     FLAG.captures(line).map(|found| json!(found[1].eq_ignore_ascii_case("true")))
 }
 
-fn of_type(wanted: &str) -> Vec<Value> {
+pub(super) fn of_type(wanted: &str) -> Vec<Value> {
     match wanted {
         "boolean" | "bool" => vec![json!(true), json!(false)],
         "integer" | "number" | "int" | "float" => vec![json!(1)],
@@ -464,6 +435,23 @@ mod tests {
             json!({ "label": { "oddity": 1 } }).as_object().unwrap(),
         );
         assert!(!known.lessons.iter().any(|lesson| lesson.value.is_object()), "{known:?}");
+    }
+
+    #[test]
+    fn members_that_lines_ask_for_are_put_into_the_argument() {
+        let told =
+            "Refused:\n • parcel.lids: parcel.lids is required\n • parcel.size.unit must be one of: cm, inch";
+        let found = learned(told, json!({ "parcel": {}, "shelf": "a" }));
+        let whole = json!({ "lids": "example", "size": { "unit": "cm" } });
+        assert!(found.contains(&lesson("parcel", whole)), "{found:?}");
+        let told = "parcel.lids must be an array, got string";
+        let found = learned(told, json!({ "parcel": { "lids": "example" } }));
+        assert_eq!(found, [lesson("parcel", json!({ "lids": ["example"] }))]);
+        // A file, a host and what is no object have no members.
+        for told in ["no such file: parcel.json", "parcel.example.org is not reachable", "parcel.lids is bad"]
+        {
+            assert!(learned(told, json!({ "parcel": "x", "shelf": {} })).is_empty(), "{told}");
+        }
     }
 
     #[test]
