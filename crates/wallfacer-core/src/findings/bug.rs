@@ -15,6 +15,9 @@ const REFUSES_INVALID: &str = "refuses-invalid";
 /// The check that a server goes on working.
 pub const STAYS_HEALTHY: &str = "stays-healthy";
 
+/// How the cause of all failures over arguments ends which the schema of a tool forbids: nobody holds them against it.
+pub const UNCHECKED_ARGUMENTS: &str = "unchecked arguments";
+
 /// What failures of one bug have in common. The tool is no part of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bug {
@@ -110,7 +113,12 @@ impl Bug {
 
     /// Whether one tool may have it in several ways.
     pub fn has_ways(&self) -> bool {
-        self.kind == Kind::AcceptedInvalid.name() || self.cause.is_of_payload()
+        self.kind == Kind::AcceptedInvalid.name() || self.cause.is_of_payload() || self.is_unchecked()
+    }
+
+    /// Whether it is that what a schema forbids is not held against it.
+    fn is_unchecked(&self) -> bool {
+        self.cause.label().ends_with(UNCHECKED_ARGUMENTS)
     }
 
     /// Whether it shows in so many tools that it lies in what they share.
@@ -124,7 +132,8 @@ impl Bug {
             || self.cause.label().starts_with("no-injection symlink");
         // What every call opens, none of the tools does.
         let opens = self.cause.label().starts_with("leaves-secrets-alone");
-        let one_place = self.cause.names_its_place() || scope || opens || self.is_of_rule();
+        let shared = scope || opens || self.is_unchecked() || self.is_of_rule();
+        let one_place = self.cause.names_its_place() || shared;
         if one_place { SAME_PLACE } else { SAME_WORDS }
     }
 
@@ -185,6 +194,26 @@ mod tests {
         assert_ne!(injection("path at /a"), injection("command at /a"));
         let takes = |at| Bug::of(&Kind::AcceptedInvalid, &Cause::schema(at, "type"), &tool("read"));
         assert_eq!(takes("/a"), takes("/b"));
+    }
+
+    #[test]
+    fn what_nobody_holds_against_a_schema_is_one_bug_of_a_tool_and_from_two_tools_on_of_the_server() {
+        let at = |at| {
+            let cause = Cause::rule("no-internal-error", Some(&format!("{UNCHECKED_ARGUMENTS} at {at}")));
+            Bug::of(&Kind::InternalError, &cause, &tool("read"))
+        };
+        assert_eq!(at("/a"), at("/b/0"));
+        let bug = at("/a");
+        assert!(bug.has_ways() && bug.is_of_the_server(2) && !bug.is_of_the_server(1));
+        let other = Cause::rule("no-internal-error", Some("refusal with the wrong code"));
+        assert!(!Bug::of(&Kind::InternalError, &other, &tool("read")).has_ways());
+    }
+
+    #[test]
+    fn one_place_in_what_two_tools_return_is_one_bug_and_the_root_is_not() {
+        let broken = |at| Bug::of(&Kind::SchemaViolation, &Cause::schema(at, "type"), &tool("read"));
+        assert!(broken("/shelves/0").is_of_the_server(2));
+        assert!(!broken("").is_of_the_server(2) && broken("").is_of_the_server(3));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::wire::Faults;
 /// The checks whose causes name the argument that a payload went into.
 const INJECTION: &str = "no-injection";
 const BLOW_UP: &str = "no-blow-up";
+const INTERNAL_ERROR: &str = "no-internal-error";
 /// How the part of a cause begins that is about what is packed.
 const PACKED: &str = "packed";
 
@@ -78,16 +79,21 @@ impl Cause {
         Cause::from(What::Silence)
     }
 
-    /// Whether it says where in the code it lies, so that two failures of it are surely one bug.
+    /// Whether it says where it lies, in the code or within what is returned, so that two failures of it are surely one bug.
     pub fn names_its_place(&self) -> bool {
-        matches!(self.what, What::Exit { frame: Some(_), .. } | What::Thrown { .. })
+        match &self.what {
+            What::Exit { frame, .. } => frame.is_some(),
+            What::Thrown { .. } => true,
+            What::Schema { path, .. } => path.len() > 1,
+            _ => false,
+        }
     }
 
     /// The same without the argument in which it showed.
     pub fn anywhere(&self) -> Cause {
         let What::Rule { name, part: Some(part) } = &self.what else { return self.clone() };
         let class = match name.as_str() {
-            INJECTION => part.split(" at ").next().unwrap_or(part),
+            INJECTION | INTERNAL_ERROR => part.split(" at ").next().unwrap_or(part),
             BLOW_UP if part.starts_with(PACKED) => PACKED,
             BLOW_UP => "growth",
             _ => return self.clone(),

@@ -1,13 +1,15 @@
 //! An input may be refused, but must not get out of hand: no internal error, no stack trace.
 
-use crate::findings::{Cause, Given, Kind};
-use crate::judge::blame::{Blame, blame_of, excuse};
+use wallfacer_schema::Schema;
+
+use crate::findings::{Cause, Given, Kind, UNCHECKED_ARGUMENTS};
+use crate::judge::blame::{Blame, blame_of, excuse, mistakes_a_value};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
-use crate::plan::{Case, said};
+use crate::plan::{Case, Intent, said};
 use crate::run::Recording;
 use crate::target::Severity;
 use crate::wire::{last_lines, shortened};
@@ -24,7 +26,7 @@ impl Check for NoInternalError {
         NAME
     }
 
-    fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, _: &Context) -> Verdict {
+    fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
         let mut lacking = None;
         for (taken, step) in recording.steps.iter().zip(&seen.steps) {
             let error = reply::error(taken);
@@ -47,18 +49,42 @@ impl Check for NoInternalError {
             }
             return Verdict::Broken(Box::new(match blamed == Blame::Input && !trace {
                 true => wrong_code(&words),
-                false => charge(case, code, trace, &words),
+                false => charge(case, context, code, trace, &words),
             }));
         }
         lacking.map_or(Verdict::Holds, Verdict::Unknown)
     }
 }
 
-fn charge(case: &Case, code: Option<i64>, trace: bool, words: &str) -> Charge {
-    let cause = Cause::error(code.unwrap_or_default(), words, &Given::of(case));
+fn charge(case: &Case, context: &Context, code: Option<i64>, trace: bool, words: &str) -> Charge {
+    let unchecked = mistakes_a_value(words).then(|| forbidden(case, context)).flatten();
+    let cause = match unchecked {
+        Some((at, _)) => Cause::rule(NAME, Some(&format!("{UNCHECKED_ARGUMENTS} at {at}"))),
+        None => Cause::error(code.unwrap_or_default(), words, &Given::of(case)),
+    };
     let (what, gist) = if trace { ("a stack trace", gist(words)) } else { ("an internal error", words) };
-    let message = format!("the answer is {what}: {}", shortened(gist, SHOWN));
-    Charge::new(NAME, Kind::InternalError, cause, message).with("answer", last_lines(words.as_bytes()))
+    let said = shortened(gist, SHOWN);
+    let message = format!("the answer is {what}: {said}");
+    let charge = Charge::new(NAME, Kind::InternalError, cause, message);
+    let way = unchecked.map(|(at, wrong)| format!("{} {wrong}: {said}", place(at))).unwrap_or_default();
+    Charge { way, ..charge.with("answer", last_lines(words.as_bytes())) }
+}
+
+fn place(at: &str) -> &str {
+    if at.is_empty() { "the arguments" } else { at }
+}
+
+/// Where and in which way the schema of the tool forbids the arguments. A case that is made smaller may have become a
+/// welcome one.
+fn forbidden<'c>(case: &'c Case, context: &Context) -> Option<(&'c str, &'c str)> {
+    let way = match &case.intent {
+        Intent::Invalid { at, what, .. } => (at.as_str(), what.as_str()),
+        Intent::Adversarial { kind, .. } => kind.split_once(": ").unwrap_or(("", kind)),
+        _ => return None,
+    };
+    let declared = context.tools.get(case.tool_name()?)?.listed.get("inputSchema")?;
+    let schema = Schema::compile(declared).ok()?;
+    (!schema.violations(case.arguments()?).is_empty()).then_some(way)
 }
 
 /// The line of a trace that says what went wrong: in Python the last one, elsewhere the first.
