@@ -145,6 +145,11 @@ static FLAWS: &[Flaw] = &[
         "Refuses with -32603, in three tools: a validator's list, a database's syntax error, a policy. One finding of the server.",
         &[server("internal_error", LOW)],
     ),
+    flaw(
+        "checks-no-arguments",
+        "Holds no arguments against its schemas, and fails over them in many ways, in two tools. One finding of the server.",
+        &[server("internal_error", MEDIUM)],
+    ),
     // What is not there where it runs.
     flaw("program-missing", "Starts a program that is not there, and says so with -32603 and a trace.", &[]),
     flaw("key-missing", "Has no key for its service, and says so with a trace.", &[]),

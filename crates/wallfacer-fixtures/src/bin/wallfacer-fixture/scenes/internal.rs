@@ -1,10 +1,10 @@
 //! Servers that answer an input which they should refuse with a fault of their own.
 
 use super::death::{node_trace, python_trace};
-use super::scene::{Call, Scene, Tool, count_words, failed, refused, said};
+use super::scene::{Call, Entry, Scene, Tool, count_words, failed, refused, said};
 use crate::answer::Answer;
 use crate::message::Failure;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const INTERNAL_ERROR: i64 = -32603;
 const SERVER_ERROR: i64 = -32000;
@@ -15,6 +15,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         "python-trace-in-result" => python_trace_in_result(),
         "node-trace-in-error" => node_trace_in_error(),
         "refuses-by-wrong-code" => wrong_code(),
+        "checks-no-arguments" => checks_no_arguments(),
         "program-missing" => lacking(|| internal(&node_trace("start", 12, "Error: spawn plotter ENOENT"))),
         "key-missing" => lacking(|| {
             failed(&python_trace("call_tool", "price_of", 9, "ValueError: The API key is not set"))
@@ -61,6 +62,31 @@ fn wrong_code() -> Scene {
         count_words(),
         tool("sort_item").except(is_milk, |_| internal("this item is blocked by security policy")),
     ])
+}
+
+/// Two tools that take whatever they get for what their schemas say; the twin holds it against them.
+fn checks_no_arguments() -> Scene {
+    let tool = |name: &str| {
+        let beads = json!({"beads": {"type": "array", "items": {"type": "string"}}});
+        let tool = Tool::new(name, "Does something with beads.", beads, &["beads"], |_| said("done"));
+        tool.entry(Entry::Anything).except(
+            |call| !has_only_beads(call),
+            |call| {
+                internal(match call.arguments.get("beads") {
+                    None => "Cannot read properties of undefined (reading 'map')",
+                    Some(Value::Null) => "Cannot read properties of null (reading 'map')",
+                    Some(Value::Array(_)) => "bead.trim is not a function",
+                    Some(_) => "beads.map is not a function",
+                })
+            },
+        )
+    };
+    Scene::of(vec![tool("string_beads"), count_words(), tool("polish_beads")])
+}
+
+fn has_only_beads(call: &Call) -> bool {
+    let beads = call.arguments["beads"].as_array().filter(|beads| beads.iter().all(Value::is_string));
+    beads.is_some() && call.arguments.as_object().is_some_and(|members| members.len() == 1)
 }
 
 /// Fails on every call, for want of something outside.

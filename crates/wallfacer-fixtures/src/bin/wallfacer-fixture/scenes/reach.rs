@@ -40,6 +40,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         on_one_host(),
         either_and_not_both(),
         declares_nothing(),
+        names_members_in_lines(),
         address_in_the_text(),
     ];
     match flaw {
@@ -149,6 +150,31 @@ fn declares_nothing() -> Tool {
         }
     });
     tool.undeclared()
+}
+
+/// Its schema names no member of its argument; its refusals do, one after the other.
+fn names_members_in_lines() -> Tool {
+    let freight = json!({"freight": {"type": "object"}});
+    Tool::new("load_barge", "Loads a barge.", freight, &["freight"], |call| {
+        let freight = &call.arguments["freight"];
+        let faults: Vec<String> = ["crates", "lashing"]
+            .into_iter()
+            .filter_map(|name| {
+                match (name, freight.get(name)) {
+                    ("crates", Some(crates)) if crates.is_array() => None,
+                    ("lashing", Some(lashing)) if lashing.is_object() => None,
+                    ("crates", Some(_)) => Some("must be an array"),
+                    ("lashing", Some(_)) => Some("must be an object"),
+                    _ => Some("is required"),
+                }
+                .map(|fault| format!("  • freight.{name}: freight.{name} {fault}"))
+            })
+            .collect();
+        match faults.is_empty() {
+            true => said("loaded"),
+            false => failed(&format!("load_barge: Validation failed:\n{}", faults.join("\n"))),
+        }
+    })
 }
 
 /// An id that no other process gives.
