@@ -12,11 +12,10 @@ const SAME_PLACE: usize = 2;
 const SAME_WORDS: usize = 3;
 /// The name of all ways in which one tool takes what its schema forbids.
 const REFUSES_INVALID: &str = "refuses-invalid";
+/// The name of all ways in which the code of a tool fails over what its schema forbids.
+const CHECKS_ARGUMENTS: &str = "checks-arguments";
 /// The check that a server goes on working.
 pub const STAYS_HEALTHY: &str = "stays-healthy";
-
-/// How the cause of all failures over arguments ends which the schema of a tool forbids: nobody holds them against it.
-pub const UNCHECKED_ARGUMENTS: &str = "unchecked arguments";
 
 /// What failures of one bug have in common. The tool is no part of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,6 +90,7 @@ impl Bug {
     pub fn of(kind: &Kind, cause: &Cause, subject: &Subject) -> Bug {
         let cause = match kind {
             Kind::AcceptedInvalid => Cause::rule(REFUSES_INVALID, None),
+            Kind::InternalError if cause.is_of_unchecked_arguments() => Cause::rule(CHECKS_ARGUMENTS, None),
             Kind::PropertyFailure { invariant } => Cause::rule(of_all_tools(invariant, subject), None),
             _ => cause.anywhere(),
         };
@@ -118,7 +118,7 @@ impl Bug {
 
     /// Whether it is that what a schema forbids is not held against it.
     fn is_unchecked(&self) -> bool {
-        self.cause.label().ends_with(UNCHECKED_ARGUMENTS)
+        self.cause.label() == CHECKS_ARGUMENTS
     }
 
     /// Whether it shows in so many tools that it lies in what they share.
@@ -167,6 +167,7 @@ fn of_all_tools<'r>(rule: &'r str, subject: &Subject) -> &'r str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::Given;
 
     fn tool(name: &str) -> Subject {
         Subject::Tool(name.to_owned())
@@ -198,15 +199,17 @@ mod tests {
 
     #[test]
     fn what_nobody_holds_against_a_schema_is_one_bug_of_a_tool_and_from_two_tools_on_of_the_server() {
-        let at = |at| {
-            let cause = Cause::rule("no-internal-error", Some(&format!("{UNCHECKED_ARGUMENTS} at {at}")));
-            Bug::of(&Kind::InternalError, &cause, &tool("read"))
-        };
-        assert_eq!(at("/a"), at("/b/0"));
-        let bug = at("/a");
-        assert!(bug.has_ways() && bug.is_of_the_server(2) && !bug.is_of_the_server(1));
-        let other = Cause::rule("no-internal-error", Some("refusal with the wrong code"));
-        assert!(!Bug::of(&Kind::InternalError, &other, &tool("read")).has_ways());
+        let error = |text: &str| Cause::error(-32603, text, &Given::default());
+        let bug = |cause: &Cause| Bug::of(&Kind::InternalError, cause, &tool("read"));
+        let [first, second] = ["items.map is not a function", "cannot read properties of null"].map(error);
+        assert_ne!(bug(&first), bug(&second));
+        let one = bug(&first.clone().of_unchecked_arguments());
+        assert_eq!(one, bug(&second.of_unchecked_arguments()));
+        assert!(one.has_ways() && one.is_of_the_server(2) && !one.is_of_the_server(1));
+        assert!(!bug(&first).has_ways());
+        let trace = "Traceback (most recent call last):\n  File \"/a/b.py\", line 3, in f\nKeyError: 'x'\n";
+        let thrown = error(trace);
+        assert_eq!(bug(&thrown), bug(&thrown.clone().of_unchecked_arguments()), "its place is known");
     }
 
     #[test]

@@ -16,7 +16,6 @@ use crate::wire::Faults;
 /// The checks whose causes name the argument that a payload went into.
 const INJECTION: &str = "no-injection";
 const BLOW_UP: &str = "no-blow-up";
-const INTERNAL_ERROR: &str = "no-internal-error";
 /// How the part of a cause begins that is about what is packed.
 const PACKED: &str = "packed";
 
@@ -24,6 +23,9 @@ const PACKED: &str = "packed";
 pub struct Cause {
     what: What,
     server_wide: bool,
+    /// Whether code met what the schema forbids, because nothing had refused it. No part of the id.
+    #[serde(skip)]
+    unchecked: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -93,13 +95,13 @@ impl Cause {
     pub fn anywhere(&self) -> Cause {
         let What::Rule { name, part: Some(part) } = &self.what else { return self.clone() };
         let class = match name.as_str() {
-            INJECTION | INTERNAL_ERROR => part.split(" at ").next().unwrap_or(part),
+            INJECTION => part.split(" at ").next().unwrap_or(part),
             BLOW_UP if part.starts_with(PACKED) => PACKED,
             BLOW_UP => "growth",
             _ => return self.clone(),
         };
         let what = What::Rule { name: name.clone(), part: Some(class.to_owned()) };
-        Cause { what, server_wide: self.server_wide }
+        Cause { what, ..self.clone() }
     }
 
     /// Whether it names the argument that a payload went into.
@@ -121,6 +123,16 @@ impl Cause {
         Cause { server_wide: true, ..self }
     }
 
+    /// The same cause, where what the schema forbids was not refused before code met it.
+    pub fn of_unchecked_arguments(self) -> Cause {
+        Cause { unchecked: true, ..self }
+    }
+
+    /// Whether it is that arguments are not checked. Where code fails over them first, and in which words, is another matter.
+    pub fn is_of_unchecked_arguments(&self) -> bool {
+        self.unchecked && !self.names_its_place()
+    }
+
     pub fn is_server_wide(&self) -> bool {
         self.server_wide
     }
@@ -128,7 +140,7 @@ impl Cause {
 
 impl From<What> for Cause {
     fn from(what: What) -> Cause {
-        Cause { what, server_wide: false }
+        Cause { what, server_wide: false, unchecked: false }
     }
 }
 

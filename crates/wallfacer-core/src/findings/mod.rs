@@ -32,7 +32,7 @@ mod wording;
 
 pub use address::{Missing, asked_for, stored_target, typed_target};
 pub use baseline::{Acceptance, BASELINE_NAME, Baseline, BaselineError};
-pub use bug::{Bug, BugMark, STAYS_HEALTHY, UNCHECKED_ARGUMENTS, says_the_same};
+pub use bug::{Bug, BugMark, STAYS_HEALTHY, says_the_same};
 pub use cause::Cause;
 pub use corpus::{Corpus, CorpusError, Listing, Unreadable, read_finding, read_findings};
 pub use diff::{Diff, Tried, diff};

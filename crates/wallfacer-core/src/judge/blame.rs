@@ -170,7 +170,7 @@ static WORLD: LazyLock<RegexSet> =
 /// How refusals say what is wrong with what was asked: validators, databases, policies, plain sentences.
 static INPUT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"not found|no such|does not exist|doesn't exist|\bunknown\b|unrecognized|\binvalid|is required|missing required|missing \d+ required|field required|must (?:be|have|contain|match|not)|should be|cannot be (?:empty|null|negative|blank)|can't be empty|unsupported|not supported|not (?:a )?valid|validation (?:error|failed)|validationerror|zoderror|valueerror|"code":\s*"(?:invalid|too|unrecognized|custom|not)_|expected \w+,? (?:but )?(?:received|got)|input should be|syntax error|parse error|parsing error|failed to parse|could not parse|cannot parse|unable to parse|unterminated|malformed|sqlite_error|operationalerror|duplicate key|violates|constraint failed|already exists|bad request|out of range|out of bounds|too (?:long|large|many|short|small|big)|exceeds|at (?:least|most) \d|not allowed|not permitted|disallowed|forbidden|access denied|permission denied|denied|blocked|security policy|\bpolicy\b|prohibited|rejected|refused|outside|not both|mutually exclusive|cannot be constructed from a url|(?:use|pass|give|provide|specify) (?:either|one|only|exactly|at least)|please (?:provide|specify|give|use)|can ?not be (?:combined|constructed|converted|interpreted|used)|could(?: not|n't) find|read-only|readonly|only \w+ (?:is|are) (?:allowed|supported)|enoent|eacces|eisdir|enotdir|eperm|enametoolong"#,
+        r#"not found|is not a (?:directory|file|folder)|no such|does not exist|doesn't exist|\bunknown\b|unrecognized|\binvalid|is required|missing required|missing \d+ required|field required|must (?:be|have|contain|match|not)|should be|cannot be (?:empty|null|negative|blank)|can't be empty|unsupported|not supported|not (?:a )?valid|validation (?:error|failed)|validationerror|zoderror|valueerror|"code":\s*"(?:invalid|too|unrecognized|custom|not)_|expected \w+,? (?:but )?(?:received|got)|input should be|syntax error|parse error|parsing error|failed to parse|could not parse|cannot parse|unable to parse|unterminated|malformed|sqlite_error|operationalerror|duplicate key|violates|constraint failed|already exists|bad request|out of range|out of bounds|too (?:long|large|many|short|small|big)|exceeds|at (?:least|most) \d|not allowed|not permitted|disallowed|forbidden|access denied|permission denied|denied|blocked|security policy|\bpolicy\b|prohibited|rejected|refused|outside|not both|mutually exclusive|cannot be constructed from a url|(?:use|pass|give|provide|specify) (?:either|one|only|exactly|at least)|please (?:provide|specify|give|use)|can ?not be (?:combined|constructed|converted|interpreted|used)|could(?: not|n't) find|read-only|readonly|only \w+ (?:is|are) (?:allowed|supported)|enoent|eacces|eisdir|enotdir|eperm|enametoolong"#,
     )
 });
 
@@ -271,6 +271,7 @@ mod tests {
             "Use either the lamp or the shelf when you light it, not both.",
             "ValueError: time data 'x' does not match format",
             "Request cannot be constructed from a URL that includes credentials",
+            "Path is not a file",
         ] {
             assert_eq!(blame(text), Blame::Input, "{text}");
         }

@@ -2,7 +2,7 @@
 
 use wallfacer_schema::Schema;
 
-use crate::findings::{Cause, Given, Kind, UNCHECKED_ARGUMENTS};
+use crate::findings::{Cause, Given, Kind};
 use crate::judge::blame::{Blame, blame_of, excuse, mistakes_a_value};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
@@ -58,10 +58,8 @@ impl Check for NoInternalError {
 
 fn charge(case: &Case, context: &Context, code: Option<i64>, trace: bool, words: &str) -> Charge {
     let unchecked = mistakes_a_value(words).then(|| forbidden(case, context)).flatten();
-    let cause = match unchecked {
-        Some((at, _)) => Cause::rule(NAME, Some(&format!("{UNCHECKED_ARGUMENTS} at {at}"))),
-        None => Cause::error(code.unwrap_or_default(), words, &Given::of(case)),
-    };
+    let cause = Cause::error(code.unwrap_or_default(), words, &Given::of(case));
+    let cause = if unchecked.is_some() { cause.of_unchecked_arguments() } else { cause };
     let (what, gist) = if trace { ("a stack trace", gist(words)) } else { ("an internal error", words) };
     let said = shortened(gist, SHOWN);
     let message = format!("the answer is {what}: {said}");
