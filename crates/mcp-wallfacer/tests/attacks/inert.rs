@@ -10,7 +10,7 @@ use std::thread;
 use serde_json::Value;
 use wallfacer_fixtures::{HOSTILE_TEXTS, acting, require};
 
-use crate::lanes::{each, in_time, late};
+use crate::lanes::each;
 use crate::world::{Outcome, World, fixture};
 
 /// One command, what of the hostile texts its report must show so that the test proves something, and the form of it.
@@ -105,8 +105,9 @@ const STEPS: &[Step] = &[
     text("pack list", &[]),
 ];
 
-/// What a run says that had no time to hear the server.
+/// What a run says that had no time to hear the server, and how many of them may be such.
 const STOPPED: [&str; 2] = ["did not end within its time limit", "\n  0 calls in "];
+const MOST_STOPPED: usize = 4;
 
 fn is_stopped(outcome: &Outcome) -> bool {
     STOPPED.iter().any(|said| outcome.stdout.contains(said) || outcome.stderr.contains(said))
@@ -118,18 +119,14 @@ fn is_stopped(outcome: &Outcome) -> bool {
 fn nothing_that_a_server_says_acts_in_any_output() {
     let world = World::new();
     fs::create_dir(world.here().join("nothing")).unwrap();
-    let found = Mutex::new(Vec::new());
+    let mut faults = Vec::new();
+    let mut stopped = 0;
     for step in STEPS {
-        // On a very busy machine a run may be stopped before the server has said a word.
-        in_time(|| {
-            let outcome = run(&world, step.typed);
-            if is_stopped(&outcome) {
-                late(format!("it had no time: {outcome}"));
-            }
-            found.lock().unwrap().extend(faults_of(step, &outcome));
-        });
+        let outcome = run(&world, step.typed);
+        faults.extend(faults_of(step, &outcome));
+        stopped += usize::from(is_stopped(&outcome));
     }
-    let mut faults = found.into_inner().unwrap();
+    assert!(stopped <= MOST_STOPPED, "{stopped} runs were stopped, so that little is shown");
     let stored = world.files().into_iter().filter(|file| file.starts_with(".wallfacer/corpus/"));
     let ids = stored.map(|file| file.rsplit('/').next().unwrap().trim_end_matches(".json").to_owned());
     let shown = ids.flat_map(|id| {
@@ -310,8 +307,11 @@ fn run(world: &World, typed: &str) -> Outcome {
 
 fn faults_of(step: &Step, outcome: &Outcome) -> Vec<String> {
     let said = format!("{}{}", outcome.stdout, outcome.stderr);
-    for wanted in step.shows {
-        assert!(said.contains(wanted), "{}: nothing of the server's is in {outcome}", step.typed);
+    // On a very busy machine a run may be stopped before the server has said a word.
+    if !is_stopped(outcome) {
+        for wanted in step.shows {
+            assert!(said.contains(wanted), "{}: nothing of the server's is in {outcome}", step.typed);
+        }
     }
     assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
     faults_in(step.typed, step.form, outcome)

@@ -69,16 +69,16 @@ fn is_own(file: &Path) -> bool {
 }
 
 /// What lies over the files of a project that is seen as a whole: over those that may name an interpreter what of them may be
-/// shown, and an empty file over those that nobody can read to the end, such as a pipe, or a link to a device.
+/// shown, and an empty file over those that nobody can read to the end, such as a pipe.
 pub(super) fn over_projects(directory: &Path, home: &Path) -> BTreeMap<PathBuf, Plant> {
     let names_one =
         |file: &Path| file.file_name().is_some_and(|name| INTERPRETERS.iter().any(|own| name == *own));
-    let over = |file: &Path| match is_own(file).then(|| shown(file)) {
-        Some(Some(text)) => names_one(file).then_some(text),
-        Some(None) => file.metadata().is_ok_and(|about| !about.is_dir()).then(String::new),
-        None => file.metadata().is_ok_and(|about| !about.is_dir() && !about.is_file()).then(String::new),
+    let is_there = |file: &Path| file.metadata().is_ok_and(|about| !about.is_dir());
+    let over = |file: &Path| match shown(file) {
+        Some(text) => names_one(file).then_some(text),
+        None => is_there(file).then(String::new),
     };
-    let files = files_of_projects(directory, home);
+    let files = files_of_projects(directory, home).filter(|file| is_own(file));
     files.filter_map(|file| Some((file.clone(), plant(over(&file)?)))).collect()
 }
 
