@@ -235,9 +235,10 @@ fn the_same_is_found_over_http() {
 
 #[test]
 fn several_sessions_with_a_server_that_runs_already_find_the_same() {
-    // One that ends stays away.
-    let stays = |flaw: &Flaw| flaw.http && flaw.expected.iter().all(|row| row.kind != "crash");
-    walk(chosen(stays), |flaw| {
+    // One that ends stays away, and nobody knows the secrets of a server that somebody else started.
+    let apart = ["crash", "secret_leak"];
+    let suits = |flaw: &&Flaw| flaw.expected.iter().all(|row| !apart.contains(&row.kind));
+    walk(chosen(|flaw| flaw.http).into_iter().filter(suits).collect(), |flaw| {
         let ways = [1, 2, 8].map(|workers| Way { http: true, workers, ..PLAIN });
         let (command, url) = command(flaw, ways[0]);
         let started = std::process::Command::new(&command.program)
