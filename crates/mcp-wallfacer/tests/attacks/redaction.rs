@@ -343,7 +343,7 @@ fn a_secret_within_a_variable_is_not_told() {
         [
             ("API_TOKEN", "Bearer SECRET"),
             ("DATABASE_URL", "postgres://ada:SECRET@db.invalid/x"),
-            ("SERVICE_JSON", r#"{"user":"ada","client_secret":"SECRET"}"#),
+            ("SERVICE_JSON", r#"{ "user": "ada", "client_secret": "SECRET" }"#),
             ("SETTINGS", "host=db password=SECRET user=ada"),
         ],
         |(name, form)| {

@@ -132,23 +132,54 @@ pub fn url_secrets(text: &str) -> Vec<(String, String)> {
     secrets
 }
 
-/// Where in a text a value stands behind a name to keep: `host=db password=abc`, `{"token":"abc"}`.
+/// Bytes before a sign in which its name is looked for.
+const MAX_NAME: usize = 256;
+
+/// Where in a text a value stands behind a name to keep: `host=db password=abc`, `{"token": "abc"}`.
 pub fn secret_pairs(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    for piece in text.split([' ', ';', '&', ',', '\n', '\t']) {
-        let end = start + piece.len();
-        if let Some((name, value)) = piece.split_once(['=', ':'])
-            && is_secret_name(name)
-        {
-            const AROUND: [char; 8] = ['"', '\'', '{', '}', '[', ']', '\\', ' '];
-            let from = end - value.trim_start_matches(AROUND).len();
-            let to = start + piece.trim_end_matches(AROUND).len();
-            found.extend((from < to).then_some(from..to));
+    const SEPARATORS: [char; 6] = [' ', ';', '&', ',', '\n', '\t'];
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (at, _) in text.match_indices(['=', ':']) {
+        if found.last().is_some_and(|last| at < last.end) {
+            continue;
         }
-        start = end + 1;
+        let near = (at.saturating_sub(MAX_NAME)..=at).find(|near| text.is_char_boundary(*near)).unwrap_or(at);
+        let name = text[near..at].trim_end().rsplit(SEPARATORS).next().unwrap_or_default();
+        // The first sign of a word parts it; `a:token:c` is a list of three.
+        if !name.contains(['=', ':']) && is_secret_name(name) {
+            let behind = &text[at + 1..];
+            let value = quoted(behind).unwrap_or_else(|| plain(behind, SEPARATORS));
+            found.extend((!value.is_empty()).then(|| at + 1 + value.start..at + 1 + value.end));
+        }
     }
     found
+}
+
+/// What stands in quotes at the beginning of a text, which may themselves be escaped as in a document within another.
+fn quoted(text: &str) -> Option<Range<usize>> {
+    let from = text.len() - text.trim_start().len();
+    let escaped = text[from..].starts_with('\\');
+    let open = from + usize::from(escaped);
+    let quote = text[open..].chars().next().filter(|letter| matches!(letter, '"' | '\''))?;
+    let inner = open + 1;
+    let mut backslashes = 0;
+    for (at, letter) in text[inner..].char_indices() {
+        let closes = if escaped { backslashes == 1 } else { backslashes % 2 == 0 };
+        match letter {
+            _ if letter == quote && closes => return Some(inner..inner + at - usize::from(escaped)),
+            '\\' => backslashes += 1,
+            _ => backslashes = 0,
+        }
+    }
+    Some(inner..text.len())
+}
+
+/// A word at the beginning of a text, without what stands around it.
+fn plain(text: &str, separators: [char; 6]) -> Range<usize> {
+    const AROUND: [char; 8] = ['"', '\'', '{', '}', '[', ']', '\\', ' '];
+    let word = text.split(separators).next().unwrap_or_default();
+    let from = word.len() - word.trim_start_matches(AROUND).len();
+    from..word.trim_end_matches(AROUND).len().max(from)
 }
 
 /// A URL in its parts.
@@ -261,6 +292,11 @@ mod tests {
             ("host=db user=ada password=abc dbname=x", vec!["abc"]),
             ("Server=db;Password=a=b;Port=1", vec!["a=b"]),
             (r#"{"host":"db","apiKey":"abc","n":1}"#, vec!["abc"]),
+            (r#"{ "private_key" : "a b, \"c\"", "n": 1, "token": "d" }"#, vec![r#"a b, \"c\""#, "d"]),
+            (r#""{\"token\": \"a b\", \"n\": 1}""#, vec!["a b"]),
+            ("token: 'a b' password='c d'", vec!["a b", "c d"]),
+            ("{\"token\": \"never closed", vec!["never closed"]),
+            ("/srv/token:/srv/x", vec!["/srv/x"]),
             ("plain text", vec![]),
             ("password=", vec![]),
         ] {
