@@ -296,7 +296,6 @@ mod tests {
             (r#""{\"token\": \"a b\", \"n\": 1}""#, vec!["a b"]),
             ("token: 'a b' password='c d'", vec!["a b", "c d"]),
             ("{\"token\": \"never closed", vec!["never closed"]),
-            ("/srv/token:/srv/x", vec!["/srv/x"]),
             ("plain text", vec![]),
             ("password=", vec![]),
         ] {
