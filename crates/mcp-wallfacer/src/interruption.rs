@@ -212,7 +212,8 @@ impl Signals {
     fn new() -> Result<Signals, Failure> {
         let hear = |kind| signal(kind).map_err(|error| our_fault(&error));
         let interrupt = SignalKind::interrupt();
-        // A file longer than the user allows is an error to be told, and not the end of the command.
+        // Unless it is caught, this signal ends the command; caught, a file that grows too long is an error that can be
+        // reported.
         let _caught = hear(SignalKind::from_raw(FILE_TOO_LONG))?;
         let wanted = !environment::ignores_signal(interrupt.as_raw_value());
         let interrupt = wanted.then(|| hear(interrupt)).transpose()?;

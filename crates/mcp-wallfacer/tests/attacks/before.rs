@@ -1,4 +1,4 @@
-//! What each row did on the build before this suite: `before.txt` says it of all of them.
+//! Checks that `before.txt` has one row for each test of this suite: how it went on the build before the suite was written.
 
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -26,7 +26,7 @@ def spell(text):
 
 
 given = [os.environ[name] for name in ("API_TOKEN", "OUR_API_TOKEN") if name in os.environ]
-# What stands within a variable, and is told without the rest.
+# The secret within a variable's value, repeated without the rest of it.
 given += re.findall("Zx9[A-Za-z0-9]+", os.environ.get(os.environ.get("WITHIN", ""), ""))
 for word in sys.argv[1:]:
     given += [part for part in [word] + re.split("[:/@?=&]+", word) if len(part) >= 8]

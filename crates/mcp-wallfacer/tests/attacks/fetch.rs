@@ -374,7 +374,7 @@ fn what_is_fetched_from_elsewhere_is_for_that_project_alone() {
     assert_eq!(stores, 3);
 }
 
-/// Was open. pipx leaves the work to uv where that is there, so the `.pth` file runs: where it harms nothing.
+/// Was open. pipx hands the work to uv if that is installed, so the `.pth` file runs, but confined, where it harms nothing.
 #[test]
 fn a_wheel_with_a_pth_file_runs_nothing_outside_with_pipx_either() {
     let (Some(program), Some(of_uv)) = (found("pipx"), found("uv")) else { return };
@@ -412,14 +412,15 @@ fn with_pip(what: &str, make: impl Fn(&Victim) + Sync) {
     });
 }
 
-/// Was open. The Python of the environment is started to look at it, and with it the `.pth` file: where it harms nothing.
+/// Was open. The environment's Python is started to inspect it, which runs the `.pth` file, but confined, where it harms
+/// nothing.
 #[test]
 fn a_wheel_with_a_pth_file_runs_nothing_outside_with_pip_either() {
     with_pip("./wheels/pkg-1.0-py3-none-any.whl", |victim| wheel(victim, "pkg.pth", &python_trap(victim)));
 }
 
-/// Was open. pip builds what is named by its path even where it is told to build nothing, so that this runs: where it harms
-/// nothing.
+/// Was open. pip builds a package that is named by its path even if it is told to build nothing, so its code runs, but
+/// confined, where it harms nothing.
 #[test]
 fn a_package_that_pip_builds_runs_nothing_outside() {
     with_pip("./source", |victim| {

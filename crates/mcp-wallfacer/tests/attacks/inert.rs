@@ -242,7 +242,8 @@ fn on_a_terminal(typed: &str) -> String {
     ours.iter().fold(shown, |shown, sequence| shown.replace(sequence, ""))
 }
 
-/// Was open for one mark of direction. What answers over HTTP may be anything: a status with words of its own, a header, a body that is no message.
+/// Was open for one text direction mark (U+061C). An HTTP answer may hold anything: a status with words of its own, a header,
+/// a body that is no message.
 #[test]
 fn nothing_that_stands_in_an_http_answer_acts() {
     let hostile: String = HOSTILE_TEXTS.iter().map(|(_, text)| format!("{text}\n")).collect();

@@ -115,6 +115,7 @@ impl Run {
         wait_until("everything that it started ends", || marked(&self.mark).is_empty());
         let left: Vec<_> = fs::read_dir(self.scratch.path()).unwrap().flatten().collect();
         assert!(left.is_empty(), "{}: {left:?} was left", self.mark);
+        assert_whole(&self.world.here().join(".wallfacer"));
         let stored = stored(&self.world.here().join(".wallfacer/corpus"));
         for (told, replaced) in self.proven() {
             assert!(replaced || stored.contains(&told), "{}: {told} was told and is not stored", self.mark);
@@ -140,6 +141,20 @@ impl Drop for Run {
 
 fn ids(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Every document below a folder must be a whole one: findings, inputs, schemas, runs.
+fn assert_whole(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if entry.file_type().unwrap().is_dir() {
+            assert_whole(&path);
+        } else if path.extension().is_some_and(|ending| ending == "json") {
+            let text = fs::read_to_string(&path).unwrap();
+            let parsed = serde_json::from_str::<Value>(&text);
+            assert!(parsed.is_ok(), "{}: {parsed:?}: {text}", path.display());
+        }
+    }
 }
 
 /// The ids in a corpus, whose every file must be a whole finding of that name.
@@ -386,7 +401,7 @@ fn a_second_interruption_ends_the_command_at_once() {
     });
 }
 
-/// Held at these moments, though half a lock file could be left: it was written in place.
+/// Held at the moments that are tried here, although half a lock file could be left, because it was written in place.
 #[test]
 fn a_lock_file_is_written_whole_or_stays_as_it_was() {
     each(0..12, |number| {
@@ -437,7 +452,7 @@ fn a_corpus_that_cannot_be_written_ends_no_run_and_loses_no_report() {
     });
 }
 
-/// Was open, also long after that build: where files may not become long, the first one that did ended the run without a word.
+/// Was open, also long after that build: under `ulimit -f`, the first file that grew too long ended the run without a message.
 #[test]
 fn a_limit_on_the_length_of_files_ends_no_run_and_loses_no_report() {
     each(ways(), |way| {

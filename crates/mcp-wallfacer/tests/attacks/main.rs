@@ -1,8 +1,12 @@
 //! Attacks on the sandbox, the redaction and the bounds: each test is a small hostile server or package that tries one
 //! way out, as every user that the tests can be, and the proof that it did not get there.
 //!
-//! `before.txt` says of each what it did on the build before this suite. `WALLFACER_BINARY=PATH cargo test -p mcp-wallfacer
-//! --test attacks` tries all of them on another build than this one; a path of the build before is how that table was made.
+//! `before.txt` says how each test went on the build before this suite. In the comments of the tests, "Was open" means that the
+//! attack worked on that build, and "Held" that it did not. "No attack" is a test that the protection does not keep out what is
+//! meant to get through.
+//!
+//! `WALLFACER_BINARY=PATH cargo test -p mcp-wallfacer --test attacks` runs the suite on another build. The table was made in
+//! this way.
 #![cfg(target_os = "linux")]
 
 mod agent;

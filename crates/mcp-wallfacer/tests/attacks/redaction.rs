@@ -334,8 +334,8 @@ fn a_secret_among_the_arguments_is_not_told_and_a_replay_asks_for_it() {
     }
 }
 
-/// Was open, also long after that build: of what is named in a variable only all of it was a secret, and not the word behind
-/// `Bearer`, the password in an address, or the key in a document.
+/// Was open, also long after that build: only the whole value of a variable was redacted, and not the word after `Bearer`, the
+/// password in a URL, or the key in a JSON document.
 #[test]
 fn a_secret_within_a_variable_is_not_told() {
     let secret = "Zx9Kq2Lm4Np8Rt6V";

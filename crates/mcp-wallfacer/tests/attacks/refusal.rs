@@ -83,7 +83,10 @@ fn a_server_that_exits_when_its_namespace_is_another_never_runs_outside() {
 /// Was open, as above.
 #[test]
 fn a_server_that_exits_when_a_file_of_the_home_is_missing_never_runs_outside() {
-    Refuser { sees: "test ! -e ~/.token-of-mine", refusal: "exit 0" }.never_leaves();
+    let refuser = Refuser { sees: "test ! -e ~/.token-of-mine", refusal: "exit 0" };
+    refuser.never_leaves();
+    let (outcome, _) = refuser.meet(&ways()[0], &["doctor"]);
+    assert!(outcome.stderr.contains("--keep"), "what would help is told: {outcome}");
 }
 
 /// New with look-alikes: before them the variable was the real one, and told nothing.

@@ -38,7 +38,7 @@ def call(name, arguments):
     return {"variant": VARIANT, "token": OWN, "note": note[:2000]}
 
 
-# Nothing is read ahead, so that what waits is seen to wait.
+# Nothing is read ahead, so that `select` sees a second request that is waiting.
 for line in open(0, "rb", buffering=0):
     asked = json.loads(line) if line.strip().startswith(b"{") else {}
     if not isinstance(asked, dict) or asked.get("id") is None:

@@ -13,7 +13,7 @@ use crate::world::{Outcome, World};
 /// Every Linux has this user, who owns nothing.
 const ORDINARY: u32 = 65534;
 
-/// What a sandbox hides, or is empty in it.
+/// Directories that a sandbox hides, or shows empty.
 const HIDDEN: [&str; 3] = ["/root", "/home", "/tmp"];
 
 /// One way to run the command.
