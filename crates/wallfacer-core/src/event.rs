@@ -63,7 +63,7 @@ pub enum Event<'a> {
     /// A kind of test is over.
     TestDone {
         test: &'a str,
-        /// How long none of its calls was being made, though it had some to make.
+        /// How long it had calls to make, but none under way.
         idle_ms: u64,
     },
     /// How far a run is, told now and then.

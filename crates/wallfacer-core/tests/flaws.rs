@@ -235,7 +235,7 @@ fn the_same_is_found_over_http() {
 
 #[test]
 fn several_sessions_with_a_server_that_runs_already_find_the_same() {
-    // One that ends stays away, and nobody knows the secrets of a server that somebody else started.
+    // A server that has crashed is not started again, and the secrets of one that somebody else started are not known.
     let apart = ["crash", "secret_leak"];
     let suits = |flaw: &&Flaw| flaw.expected.iter().all(|row| !apart.contains(&row.kind));
     walk(chosen(|flaw| flaw.http).into_iter().filter(suits).collect(), |flaw| {
@@ -287,7 +287,7 @@ fn run(flaw: &Flaw, way: Way) -> Run {
     run_at(flaw, way, if way.http { common::listening(command, url) } else { Reach::Command(command) })
 }
 
-/// How the server of a row is started, and where it listens if that is its way.
+/// The command that starts the server of a row, and the URL at which it listens if it speaks HTTP.
 fn command(flaw: &Flaw, way: Way) -> (Command, String) {
     let mut arguments: Vec<String> = flaw.arguments().map(str::to_owned).into();
     if way.fixed {

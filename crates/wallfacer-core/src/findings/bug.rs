@@ -12,7 +12,7 @@ const SAME_PLACE: usize = 2;
 const SAME_WORDS: usize = 3;
 /// The name of all ways in which one tool takes what its schema forbids.
 const REFUSES_INVALID: &str = "refuses-invalid";
-/// The name of all ways in which the code of a tool fails over what its schema forbids.
+/// One name for all ways in which a tool's code fails on arguments that its schema forbids.
 const CHECKS_ARGUMENTS: &str = "checks-arguments";
 /// The check that a server goes on working.
 pub const STAYS_HEALTHY: &str = "stays-healthy";
@@ -116,7 +116,7 @@ impl Bug {
         self.kind == Kind::AcceptedInvalid.name() || self.cause.is_of_payload() || self.is_unchecked()
     }
 
-    /// Whether it is that what a schema forbids is not held against it.
+    /// Whether the bug is that arguments are not checked against the schema.
     fn is_unchecked(&self) -> bool {
         self.cause.label() == CHECKS_ARGUMENTS
     }

@@ -23,7 +23,7 @@ const PACKED: &str = "packed";
 pub struct Cause {
     what: What,
     server_wide: bool,
-    /// Whether code met what the schema forbids, because nothing had refused it. No part of the id.
+    /// Whether code failed on arguments that the schema forbids, because nothing had refused them. Not part of the id.
     #[serde(skip)]
     unchecked: bool,
 }
@@ -81,7 +81,7 @@ impl Cause {
         Cause::from(What::Silence)
     }
 
-    /// Whether it says where it lies, in the code or within what is returned, so that two failures of it are surely one bug.
+    /// Whether it names a place in the code or in the output, so that two failures with this cause are surely one bug.
     pub fn names_its_place(&self) -> bool {
         match &self.what {
             What::Exit { frame, .. } => frame.is_some(),
@@ -123,12 +123,12 @@ impl Cause {
         Cause { server_wide: true, ..self }
     }
 
-    /// The same cause, where what the schema forbids was not refused before code met it.
+    /// The same cause, for arguments that the schema forbids and that nothing refused before code used them.
     pub fn of_unchecked_arguments(self) -> Cause {
         Cause { unchecked: true, ..self }
     }
 
-    /// Whether it is that arguments are not checked. Where code fails over them first, and in which words, is another matter.
+    /// Whether the cause is that arguments are not checked. Where the code then fails, and in which words, does not matter.
     pub fn is_of_unchecked_arguments(&self) -> bool {
         self.unchecked && !self.names_its_place()
     }

@@ -1,5 +1,5 @@
-//! The usual ways to write a secret other than letter by letter: hexadecimal, base64, base32, backwards, as a list of
-//! numbers, with two bytes for each letter.
+//! The usual ways to write a secret other than letter by letter: hexadecimal, base64, base32, backwards, as a list of numbers,
+//! as UTF-16.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -80,13 +80,13 @@ fn hexadecimal(secret: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     ["", ":", " ", "-"].into_iter().map(move |between| bytes.join(between).into_bytes())
 }
 
-/// As languages print an array of bytes.
+/// As programming languages print an array of bytes.
 fn numbers(secret: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let bytes: Vec<String> = secret.iter().map(u8::to_string).collect();
     [",", ", "].into_iter().map(move |between| bytes.join(between).into_bytes())
 }
 
-/// What UTF-16 makes of plain letters, in either order of the bytes.
+/// ASCII letters as UTF-16. Without the last zero byte this is found in either byte order.
 fn wide(secret: &[u8]) -> Vec<u8> {
     let mut wide: Vec<u8> = secret.iter().flat_map(|byte| [*byte, 0]).collect();
     wide.pop();

@@ -10,9 +10,9 @@ const HTML_NAMES: [(&[u8], u8); 5] =
     [(b"&amp;", b'&'), (b"&lt;", b'<'), (b"&gt;", b'>'), (b"&quot;", b'"'), (b"&apos;", b'\'')];
 /// The most digits of a number in an HTML escape, or between the braces of `\u{…}`.
 const MOST_DIGITS: usize = 7;
-/// Stands where a text was cut.
+/// Marks where a text was cut.
 pub const CUT: &str = "…";
-/// No escape of one letter is longer.
+/// No escape of one character is longer.
 const LONGEST: usize = 12;
 
 /// A text with one layer of escapes undone.
@@ -112,8 +112,8 @@ fn escape<'a>(text: &[u8], meant: &'a mut [u8; 4]) -> Option<(usize, &'a [u8])> 
     }
 }
 
-/// How long an escape is of which a cut left the beginning alone. It means nothing any more, and what stands before it is
-/// still the beginning of something.
+/// The length of an escape that was cut in the middle. It is dropped, so that what stands before it is still seen as the
+/// beginning of a secret.
 fn unfinished(text: &[u8]) -> Option<usize> {
     let near = &text[..text.len().min(LONGEST + CUT.len())];
     let cut = near.windows(CUT.len()).position(|bytes| bytes == CUT.as_bytes())?;

@@ -45,7 +45,8 @@ pub fn is_played(case: &Value) -> bool {
 /// Whether a text is one that we put into the server's world to find it again.
 pub fn is_planted(text: &str) -> bool {
     let is_digit = |letter: &u8| matches!(letter, b'0'..=b'9' | b'a'..=b'f');
-    // By its whole form: a token of somebody else may begin with the same letters. `wallfacer-` stands in older findings.
+    // The whole form is compared, because somebody else's token may begin with the same letters. Older findings have
+    // `wallfacer-`.
     [("deploy-", 32), ("wallfacer-canary-", 32), ("wallfacer-", 32), ("wfm", 13)].iter().any(
         |(beginning, digits)| {
             let digest = text.strip_prefix(beginning).and_then(|rest| rest.as_bytes().get(..*digits));

@@ -267,7 +267,7 @@ mod tests {
             14 => plain(secret.chars().rev().collect()),
             15 => plain(json(&percent(secret, false, false))),
             16 => plain(secret.chars().map(|letter| format!("\\u{{{:x}}}", u32::from(letter))).collect()),
-            // The brackets are left, and the last half of a letter.
+            // What stays is the brackets, or the last `\x00`.
             23 => (format!("{:?}", secret.as_bytes()), 2),
             24 => (format!("{:?}", secret.as_bytes()).replace(' ', ""), 2),
             25 if secret.is_ascii() && !secret.contains('\\') => {

@@ -31,8 +31,8 @@ pub enum Blame {
     Nobody,
 }
 
-/// Whom an error blames that answers this case. What it repeats of what was sent are not its own words, also where it
-/// repeats a part, or a path brought into its simplest form.
+/// Whom the error that answers this case blames. What it repeats of the arguments does not count, even if it is only a part of
+/// one, or a path in its simplest form.
 pub fn blame_of(text: &str, case: &Case) -> Blame {
     let sent = case.arguments().map(places).unwrap_or_default();
     let sent = sent.iter().map(|place| place.value.as_str()).filter(|value| value.len() >= MIN_REPEATED);
@@ -181,7 +181,7 @@ static CRASHES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// How programs fail that take a value for another than it is.
+/// How programs fail when a value is not of the type that they expect.
 const MISTAKES_A_VALUE: &str = r"typeerror|keyerror|indexerror|attributeerror|valueerror|cannot read propert|cannot destructure|is not a function|is not iterable|(?:undefined|null) is not|nonetype|has no attribute|string indices|list ind(?:ex|ices)|nil pointer|unwrap\(\)";
 
 /// How programs fail that read a document which is not as they expect it.
@@ -190,7 +190,7 @@ static READS_AN_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!("{MISTAKES_A_VALUE}|{reads}"))
 });
 
-/// Whether an error tells that a value was taken for another than it is.
+/// Whether an error says that a value was not of the type that the code expected.
 pub fn mistakes_a_value(text: &str) -> bool {
     static MISTAKES: LazyLock<Regex> = LazyLock::new(|| pattern(MISTAKES_A_VALUE));
     MISTAKES.is_match(&text.chars().take(MAX_TEXT).collect::<String>().to_lowercase())

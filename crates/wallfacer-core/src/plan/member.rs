@@ -1,4 +1,4 @@
-//! Members of an argument that a refusal asks for, where the schema of the argument names none.
+//! Reads from a refusal which members an object argument must have, where its schema names none.
 
 use std::sync::LazyLock;
 
@@ -20,8 +20,8 @@ pub(super) fn names_in(path: &Value) -> Vec<String> {
     }
 }
 
-/// An object with the member that a fault misses in it, where the schema of the object names no members: `metadata.body`.
-/// What other faults of the same list miss in it is there too.
+/// The argument with a member added that one fault of a list says is missing, such as `metadata.body`, where the schema names
+/// no members. It keeps the members that earlier faults of the list asked for.
 pub(super) fn with_member(
     path: &Value,
     fault: &Value,
@@ -49,7 +49,7 @@ pub(super) fn with_member(
     Some(Lesson { field: field.clone(), value: whole })
 }
 
-/// "parcel.lids must be an array": what a line says of a member of an argument that was sent.
+/// What a line such as "parcel.lids must be an array" asks of a member of an argument that was sent.
 pub(super) fn member_asked_for(
     line: &str,
     fields: &[String],

@@ -447,7 +447,7 @@ mod tests {
         let told = "parcel.lids must be an array, got string";
         let found = learned(told, json!({ "parcel": { "lids": "example" } }));
         assert_eq!(found, [lesson("parcel", json!({ "lids": ["example"] }))]);
-        // A file, a host and what is no object have no members.
+        // A file name, a host name and an argument that is no object have no members.
         for told in ["no such file: parcel.json", "parcel.example.org is not reachable", "parcel.lids is bad"]
         {
             assert!(learned(told, json!({ "parcel": "x", "shelf": {} })).is_empty(), "{told}");

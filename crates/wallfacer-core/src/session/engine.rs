@@ -32,7 +32,7 @@ pub struct Engine<'a> {
     pub budget: Budget,
     /// Jobs that compute, at the same time.
     pub workers: usize,
-    /// Whether each probe may have one at work beyond these.
+    /// Whether each probe may have one job running beyond these.
     shares: bool,
 }
 
@@ -62,7 +62,8 @@ struct Running {
     computing: Vec<usize>,
     waiting: usize,
     proofs: usize,
-    /// Jobs of each probe, of both sorts, and how long it has had none though it had work to do.
+    /// The running jobs of each probe, both those that compute and those that wait, and how long it had none although it was
+    /// not done.
     jobs: Vec<usize>,
     idle: Vec<Duration>,
 }
@@ -73,7 +74,7 @@ impl Running {
         Running { computing, waiting: 0, proofs: 0, jobs, idle }
     }
 
-    /// This much time has passed.
+    /// Adds the time that has passed to each probe that has work to do, but no job running.
     fn pass(&mut self, time: Duration, probes: &[&mut dyn Probe]) {
         for (probe, idle) in self.idle.iter_mut().enumerate() {
             if self.jobs[probe] == 0 && !probes[probe].is_done() {
@@ -95,7 +96,7 @@ impl Engine<'_> {
     /// With so many jobs that compute at the same time, where a number is asked for.
     pub fn new(lab: &Lab, budget: Budget, asked: Option<usize>) -> Engine<'_> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        // Several sessions with one server do not disturb each other as long as nothing is proven.
+        // Several sessions with one server do not disturb each other as long as nothing is being proven.
         let several = lab.is_parallel() || lab.is_remote();
         let workers = asked.unwrap_or(if several { cores } else { 1 }).max(1);
         let shares = asked.is_none() && lab.is_parallel();
@@ -209,7 +210,7 @@ impl Engine<'_> {
             }
             let is_room = running.computing() < self.workers;
             let waits = running.waiting < MAX_WAITING;
-            // A job may wait for its server, or a second for a tool that is silent: nobody else's work waits with it.
+            // A job may be waiting for its server, or for a tool that is silent: no other probe should have to wait with it.
             let computes = |probe: usize| is_room || self.shares && running.computing[probe] == 0;
             if !waits && !(0..probes.len()).any(computes) {
                 return false;

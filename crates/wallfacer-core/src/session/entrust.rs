@@ -3,8 +3,8 @@
 use crate::judge::Secrets;
 use crate::wire::Connector;
 
-/// The variable that holds a secret of ours, so that a server which shows its environment is seen to do so. Its name is like
-/// any other: a server need not be told by whom it is tested.
+/// The variable that holds a secret of ours, so that a server which shows its environment is seen to do so. Its name is an
+/// ordinary one, so that it does not tell the server who tests it.
 pub const CANARY: &str = "DEPLOY_AUTH_TOKEN";
 
 /// Gives the servers of a run a secret of our own, and tells what else they are entrusted with: none of it may come back.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// How variables begin that are meant for us. They tell a program by whom it is started, so it gets one only where somebody
-/// names it.
+/// Variables that begin like this are meant for us. They would tell a server who started it, so it gets only those that the
+/// user names.
 const OUR_OWN: &str = "WALLFACER_";
 
 /// A program and everything it is started with.

@@ -80,7 +80,7 @@ impl Target {
         if let Some(command) = self.reach.command() {
             for (name, value) in &command.environment.set {
                 secrets.extend(secret::is_secret_name(name).then(|| value.clone()));
-                // Of `Bearer abc`, of a URL and of a document a server repeats the inner part.
+                // Of `Bearer abc`, a URL or a JSON document, a server may repeat only the secret within it.
                 secrets.extend(secret_values(name, value));
             }
             for (argument, spans) in arguments(command) {

@@ -132,10 +132,10 @@ pub fn url_secrets(text: &str) -> Vec<(String, String)> {
     secrets
 }
 
-/// Bytes before a sign in which its name is looked for.
+/// How many bytes before a `=` or `:` are searched for the name.
 const MAX_NAME: usize = 256;
 
-/// Where in a text a value stands behind a name to keep: `host=db password=abc`, `{"token": "abc"}`.
+/// Where in a text the values stand whose names say that they are secret: `host=db password=abc`, `{"token": "abc"}`.
 pub fn secret_pairs(text: &str) -> Vec<Range<usize>> {
     const SEPARATORS: [char; 6] = [' ', ';', '&', ',', '\n', '\t'];
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -145,7 +145,7 @@ pub fn secret_pairs(text: &str) -> Vec<Range<usize>> {
         }
         let near = (at.saturating_sub(MAX_NAME)..=at).find(|near| text.is_char_boundary(*near)).unwrap_or(at);
         let name = text[near..at].trim_end().rsplit(SEPARATORS).next().unwrap_or_default();
-        // The first sign of a word parts it; `a:token:c` is a list of three.
+        // Only the first `=` or `:` of a word separates a name from a value; `a:token:c` is a list of three.
         if !name.contains(['=', ':']) && is_secret_name(name) {
             let behind = &text[at + 1..];
             let value = quoted(behind).unwrap_or_else(|| plain(behind, SEPARATORS));
@@ -155,7 +155,7 @@ pub fn secret_pairs(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// What stands in quotes at the beginning of a text, which may themselves be escaped as in a document within another.
+/// What stands in quotes at the beginning of a text. The quotes may be escaped, as in JSON within JSON.
 fn quoted(text: &str) -> Option<Range<usize>> {
     let from = text.len() - text.trim_start().len();
     let escaped = text[from..].starts_with('\\');
@@ -174,7 +174,7 @@ fn quoted(text: &str) -> Option<Range<usize>> {
     Some(inner..text.len())
 }
 
-/// A word at the beginning of a text, without what stands around it.
+/// The first word of a text, without the quotes and brackets around it.
 fn plain(text: &str, separators: [char; 6]) -> Range<usize> {
     const AROUND: [char; 8] = ['"', '\'', '{', '}', '[', ']', '\\', ' '];
     let word = text.split(separators).next().unwrap_or_default();

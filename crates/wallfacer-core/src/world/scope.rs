@@ -169,7 +169,7 @@ pub fn stated_directories(text: &str, sent: &str) -> BTreeSet<PathBuf> {
     let end =
         text.char_indices().map(|(at, _)| at).take_while(|at| *at <= MAX_TEXT).last().unwrap_or_default();
     let text = if text.len() <= MAX_TEXT { text } else { &text[..end] };
-    // "outside allowed directories: /a not in /b" names what was refused first.
+    // In "outside allowed directories: /a not in /b", the first path is the one that was refused.
     static IS_REFUSED: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"(?i)^["'`]?\s*(?:(?:is|was|are)\s+)?(?:not\b|outside\b)"#).expect("a constant")
     });
@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(confining("Allowed directories:\n/srv/a", "", false), ["/srv/a"]);
         assert!(confining("The working directory is /srv/a", "", false).is_empty());
         assert!(confining("no such file: /srv/a/x", "/srv/a/x", true).is_empty());
-        // What was sent is written otherwise in the answer.
+        // The answer writes the path in another way than the call did.
         let resolved = "Access denied - path outside allowed directories: /etc/passwd not in /srv/a, /srv/b";
         assert_eq!(confining(resolved, "/srv/a/../../etc/passwd", true), ["/srv/a"]);
     }

@@ -72,8 +72,8 @@ fn place(at: &str) -> &str {
     if at.is_empty() { "the arguments" } else { at }
 }
 
-/// Where and in which way the schema of the tool forbids the arguments. A case that is made smaller may have become a
-/// welcome one.
+/// Where and how the arguments break the schema of the tool. None if they keep to it: a case that was made smaller may have
+/// become valid.
 fn forbidden<'c>(case: &'c Case, context: &Context) -> Option<(&'c str, &'c str)> {
     let way = match &case.intent {
         Intent::Invalid { at, what, .. } => (at.as_str(), what.as_str()),

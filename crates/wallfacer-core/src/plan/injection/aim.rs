@@ -57,7 +57,7 @@ pub enum Aim {
         /// What a later call shows where it was changed; it stands in no call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shows: Option<String>,
-        /// A new file that only a change makes; others may be caches.
+        /// A new file that only the change creates; other new files may be caches.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         makes: Option<PathBuf>,
     },

@@ -44,20 +44,20 @@ pub struct Rank {
     pub sort: usize,
 }
 
-/// A payload for a place of a call, of which a case can be made.
+/// One payload for one place of one call, from which a case can be made.
 #[derive(Debug)]
 pub struct Draft<'a> {
     pub rank: Rank,
     base: &'a Value,
     pub place: &'a Place,
     pub payload: Payload,
-    /// Whether the network fails: some code is reached only then, and what it is like is not known.
+    /// Whether it is tried while the network fails: some code is reached only then.
     pub offline: bool,
 }
 
-/// Goes through all that may be put into the calls of a tool, call by call and place by place.
+/// Hands everything that may be put into the calls of a tool to `take`, call by call and place by place.
 pub fn drafts(tool: &Tool, known: &Known, ground: &Ground, mut take: impl FnMut(Draft<'_>)) {
-    // Where the others work must not be changed under them.
+    // A tool that chooses the working directory comes last, because it would change where the other tools work.
     let later = if Job::of(tool).chooses_place { LAST } else { 0 };
     let mut visited: BTreeMap<(String, String), usize> = BTreeMap::new();
     for base in &bases(tool, known, ground) {
@@ -86,10 +86,10 @@ pub fn drafts(tool: &Tool, known: &Known, ground: &Ground, mut take: impl FnMut(
 }
 
 impl<'a> Draft<'a> {
-    /// The same where the network fails.
+    /// The same, tried while the network fails; none where that is not worth a try.
     fn offline(&self, known: &Known, later: u8) -> Option<Draft<'a>> {
         let runs = matches!(self.payload.aim, Aim::Execute { .. } | Aim::Pass { .. });
-        // Who runs programs anyway hardly does so only then.
+        // A tool that runs programs anyway hardly waits for the network to fail.
         let unlikely = u8::from(known.runs_programs) + later;
         let Draft { rank, base, place, ref payload, .. } = *self;
         let rank = Rank { unlikely, ..rank };
@@ -139,7 +139,7 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
     let said = said(tool);
     let about = about(tool, top(&place.at));
     let runs = job.runs_programs && place.purpose == Purpose::Program;
-    // To run what it is given is its job; to run what it refuses when that is asked openly is not.
+    // Running what it is given is its job; running what it refuses when asked openly is not.
     let refused = if runs { payload::refused_commands(place, ground, &said) } else { Vec::new() };
     let commands = payload::commands(place, known, ground, &about, job.runs_programs);
     // What a tool runs may have any name; where it is named, the others are not run.
@@ -177,7 +177,8 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
         (0, growth::archives(place, &about)),
         (0, refused_paths),
     ];
-    // Few tools run commands, and each way around their lists is a matter of its own: several have their turn at once.
+    // Few tools run commands, and each way around their lists of commands may be the only one that works, so several are tried
+    // at once.
     lists.extend(payload::abreast(refused).into_iter().map(|list| (0, list)));
     lists
 }

@@ -16,7 +16,8 @@ use crate::world::DeclaredBy;
 const MAX_SCOPES: usize = 4;
 /// Endings of file names that the server's own words mention, and that files get.
 const MAX_ENDINGS: usize = 5;
-/// Directories that are taken for scopes because the server's answers say so: a server can name a new one in each of them.
+/// The most directories that are taken for scopes because the server's answers name them: a server can name a new one in every
+/// answer.
 const MAX_STATED: usize = 4;
 /// The ending that every server may open.
 pub const PLAIN: &str = "txt";
@@ -60,7 +61,7 @@ pub struct Ground {
     pub only_reads: bool,
     /// What is there, and has a command in its name: many look whether a path is there before they write it into a line.
     pub named: Vec<Named>,
-    /// Directories that only the server's own words declare.
+    /// Directories that are declared by nothing but the server's answers.
     pub stated: BTreeSet<PathBuf>,
 }
 
@@ -171,7 +172,7 @@ impl Ground {
             else {
                 return None;
             };
-            // Those that were moved before lead to the same places.
+            // Ways that were copied for another such directory lead to the same places.
             if self.stated.contains(&scope) {
                 return None;
             }

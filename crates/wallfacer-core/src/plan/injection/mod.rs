@@ -13,7 +13,7 @@
 //! | `code` | the same, for what is evaluated |
 //! | `growth` | the same, for what takes more and more time or memory |
 //! | `archive` | a size → a small archive that unpacks to it |
-//! | `cases` | all of these → what is put where, with its rank, and the case of it |
+//! | `cases` | all of these → one payload in one place of one call, its rank, and the case for it |
 //! | `prospects` | all tools → cases, the likeliest first, made when their turn comes |
 //! | `hidden` | what is listed, and said → names that may be there, too |
 //! | `offer` | resources and prompts → cases |

@@ -24,7 +24,7 @@ const MADE: &str = "/tmp";
 /// Numbers whose product nobody writes down by chance, and which is no more than a database holds in 32 bits.
 const FACTOR: u64 = 30_011;
 const STEP: u64 = 1_009;
-/// Ways around a list of commands that have their turn at once.
+/// Ways around a list of allowed or forbidden commands that are tried at once.
 const ABREAST: usize = 4;
 /// Words of arguments that are a host, and no whole address.
 const HOSTS: [&str; 6] = ["domain", "host", "hostname", "hosts", "ip", "server"];
@@ -144,7 +144,8 @@ pub fn refused_commands(place: &Place, ground: &Ground, said: &str) -> Vec<Paylo
         Payload::behind(program.clone(), way, Aim::Execute { program: program.clone() }, text, 0)
     });
     let blocked = BLOCKED.iter().map(|program| blocked(program, allowed)).collect();
-    // Who takes a few commands refuses ours, and who refuses a few may run it: nobody knows which of them this is.
+    // A tool that allows a few commands refuses our program, and one that forbids a few may run it. Nobody knows which sort
+    // this tool is, so both kinds of payload take turns.
     in_turn(vec![ours.collect(), in_turn(blocked)])
 }
 
@@ -243,7 +244,7 @@ pub fn in_turn(lists: Vec<Vec<Payload>>) -> Vec<Payload> {
     all.into_iter().map(|(_, payload)| payload).collect()
 }
 
-/// A list as several, whose firsts are its first ones.
+/// Deals a list out into several, so that the first of each are the first of the whole list.
 pub fn abreast(list: Vec<Payload>) -> Vec<Vec<Payload>> {
     let mut lists = vec![Vec::new(); ABREAST];
     for (number, payload) in list.into_iter().enumerate() {
@@ -435,7 +436,7 @@ pub fn statements(tool: &str, place: &Place, ground: &Ground, known: &[PathBuf])
     };
     let setting = "PRAGMA user_version = 7717".to_owned();
     payloads.push(Payload::one("a setting that is kept", aim(None), setting, rank));
-    // Also whoever opens a database for reading only lets it be written to another file.
+    // A database that is opened for reading only can still be written to another file.
     let file = |role: &str| Path::new(MADE).join(ground.label(&format!("{tool} {} {role}", place.at)));
     let (copy, answer) = (file("copy"), file("answer"));
     let copies = format!("VACUUM INTO '{}'", copy.display());

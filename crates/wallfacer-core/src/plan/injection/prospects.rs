@@ -1,5 +1,5 @@
-//! What may be put into the calls of all tools, the likeliest first. Cases are made when their turn comes: of many tools most
-//! never have theirs.
+//! Ranks what may be put into the calls of all tools, the likeliest first. Cases are made only when their turn comes, because
+//! with many tools most never get one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,20 +9,20 @@ use super::cases::{Draft, Rank, Ranked, drafts};
 use super::ground::Ground;
 use crate::catalogue::Tool;
 
-/// Cases of one tool: the rest is what hardly ever leads anywhere.
+/// The most cases of one tool. They come in the order of likelihood, so the rest hardly ever leads anywhere.
 const MAX_CASES: usize = 2_000;
-/// Tools in which an argument of one name is tried at once.
+/// How many tools are first tried with the same injection into an argument of the same name; the others come later.
 const ALIKE: usize = 2;
-/// Payloads of one sort for one place whose cases are made at the same time.
+/// How many waves of payloads are made into cases at the same time.
 const WAVES_AT_ONCE: usize = 4;
 
-/// What may be tried with tools.
+/// What may be tried with each tool, and how far it has been made into cases.
 #[derive(Debug, Clone, Default)]
 pub struct Prospects {
     tools: Vec<OfTool>,
     ground: Option<Ground>,
     seed: u64,
-    /// The first tools in which an argument of this name is tried in this way, on the network or off it.
+    /// The tools that are tried first with this argument and this way in, with or without a network.
     first: BTreeMap<(String, String, bool), Vec<usize>>,
 }
 
@@ -30,11 +30,11 @@ pub struct Prospects {
 struct OfTool {
     tool: Tool,
     known: Known,
-    /// All that may be tried, which is more than the cases that are made.
+    /// How many drafts there are; at most as many cases are made.
     drafts: usize,
-    /// The rank of what has its turn next.
+    /// No case that is still to be made has a lower rank; none if no case is left.
     next: Option<Rank>,
-    /// What was made already.
+    /// Hashes of the cases that were made already.
     made: BTreeSet<[u8; 32]>,
 }
 
@@ -62,12 +62,12 @@ impl Prospects {
         self.tools.iter().map(|of| of.tool.name.as_str())
     }
 
-    /// Cases that may be made, at most.
+    /// How many cases can be made, at most.
     pub fn most(&self) -> usize {
         self.tools.iter().map(|of| of.drafts.min(MAX_CASES)).sum()
     }
 
-    /// When a tool has its next turn: no case of it that is still to be made comes before; none where none is left.
+    /// When the next cases of a tool have their turn: none that is still to be made has a lower rank. None if no case is left.
     pub fn next(&self, tool: usize) -> Option<Rank> {
         self.tools[tool].next
     }
@@ -97,8 +97,8 @@ impl Prospects {
         ranked
     }
 
-    /// What was put into an argument of the same name in two tools before is put off: such arguments are mostly dealt with in
-    /// one place. Of many tools that all take the same, each is tried with its own first.
+    /// An injection that two other tools have first, in an argument of the same name, is put off: such arguments are mostly
+    /// handled by the same code. So where many tools take the same arguments, each is first tried with those of its own.
     fn rank(&self, tool: usize, draft: &Draft<'_>) -> Rank {
         let Rank { unlikely, wave, sort } = draft.rank;
         match draft.payload.aim {
@@ -109,7 +109,7 @@ impl Prospects {
     }
 }
 
-/// What has its turn at the same time.
+/// Cases for which this is equal have their turn at the same time.
 fn turn(rank: Rank) -> (u8, usize) {
     (rank.unlikely, rank.wave / WAVES_AT_ONCE)
 }

@@ -226,7 +226,7 @@ impl Lab {
             Work::Alone { brief, .. } => !(brief && self.keeps_servers),
             _ => false,
         };
-        // Two servers at a time could be in each other's way: on one disk, or at one port. Two sessions are not.
+        // Two servers at a time could disturb each other, on one disk or at one port. Two sessions with one server do not.
         match self.parallel || self.is_remote() {
             true => {}
             false if fresh => self.idle.rest(),

@@ -42,7 +42,7 @@ impl Inquiry<'_> {
         let Inquiry { context, server, tool, schema, era, until, minimise, .. } = *self;
         let [second, third, fourth, ..] = &mut *self.others else { return Ok(Confirmed::OutOfTime) };
         let runner = &mut *self.runner;
-        // The longest look begins first. Boxed, for together they are more than a thread's stack holds.
+        // The longest try begins first. All are boxed, because together they are larger than a thread's stack.
         let longest = Box::pin(async {
             match tried(runner, case, &wanted, &twice, context, server).await? {
                 (Some(_), _) => Ok(true),
@@ -77,7 +77,7 @@ impl Inquiry<'_> {
             })
         });
         match tokio::try_join!(longest, again, meanwhile, smaller) {
-            // It was silent for its whole time, and answered within twice that.
+            // There was no answer within the time limit, but one within twice that.
             Ok((false, ..)) => Ok(Confirmed::Slow(format!("an answer took more than {}", seconds(&whole)))),
             Ok((true, mut charge, wedged, case)) => {
                 let meanwhile =

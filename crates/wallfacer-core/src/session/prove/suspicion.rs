@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Many of little weight, and behind them one that is severe.
+    /// Many suspicions of low severity, and behind them a severe one.
     fn waiting() -> Suspicions {
         let mut suspicions = Suspicions::default();
         for number in 0..20 {

@@ -161,7 +161,7 @@ impl Connection {
     pub fn detach(&mut self) -> bool {
         match &mut self.channel {
             Channel::Stdio(stdio) => stdio.detach(),
-            // It never was tied to it.
+            // Its exchanges have a runtime of their own.
             Channel::Http(..) => true,
         }
     }
@@ -427,7 +427,7 @@ impl Connection {
                     }
                 }
                 Channel::Http(http, process) => {
-                    // What it said before it went away is still on its way to us.
+                    // What the server sent before it ended may still be on its way to us.
                     let quiet = if self.waiting.is_empty() { Duration::ZERO } else { QUIET_AFTER_EXIT };
                     let arrival = async {
                         tokio::select! {
@@ -544,7 +544,7 @@ impl Connection {
     }
 }
 
-/// Waits until the process has ended, and so much longer.
+/// Waits until the process has ended, and then for this long.
 async fn exited(process: Option<&Process>, quiet: Duration) {
     let Some(process) = process else { return std::future::pending().await };
     let _ending = process.exited().await;

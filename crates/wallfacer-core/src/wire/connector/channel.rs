@@ -200,8 +200,8 @@ async fn listens(address: &Address, way: &Way, deadline: Instant) -> bool {
     tokio::time::timeout_at(deadline, connecting).await.is_ok_and(|connected| connected.is_ok())
 }
 
-/// Reads what a listening server prints, so that it never blocks on it; its input stays open as long. On a thread of its own,
-/// for the server may be started by one runtime and asked by another.
+/// Reads what a listening server prints, so that it never blocks on a full pipe; its input stays open as long. This has a
+/// thread of its own, because one runtime may start the server and another talk to it.
 pub(super) fn drain(Pipes { stdin, stdout }: Pipes) {
     let (Ok(stdin), Ok(stdout)) = (stdin.into_nonblocking_fd(), stdout.into_blocking_fd()) else { return };
     thread::spawn(move || {

@@ -22,7 +22,8 @@ use crate::world::Way;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Idle connections kept for the next request.
 const MAX_IDLE: usize = 64;
-/// Servers close what was idle for some seconds; a request that meets this would look as if it had made them hang up.
+/// Servers close connections that were idle for some seconds. A request sent at that moment would look as if it had made the
+/// server hang up.
 const IDLE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Why a request got no response.
@@ -47,7 +48,7 @@ pub struct Agent {
     port: u16,
     way: Way,
     tls: Option<Arc<ClientConfig>>,
-    /// With the moment from which on each was idle, the newest last.
+    /// Each with the moment since which it is idle, the newest last.
     idle: Mutex<Vec<(Instant, SendRequest<Body>)>>,
 }
 
@@ -103,7 +104,7 @@ impl Agent {
         if since.elapsed() < IDLE_LIMIT {
             return Some(sender);
         }
-        // The others were idle for longer still.
+        // The others have been idle for even longer.
         idle.clear();
         None
     }

@@ -1,5 +1,5 @@
-//! Carries out exchanges on a thread of its own: a reply is read while another is judged, and a conversation goes on where it
-//! is driven from another thread than the one that opened it.
+//! Runs HTTP exchanges on a thread of their own, so that one reply is read while another is judged, and a connection can be
+//! used by another thread than the one that opened it.
 
 use std::thread;
 
@@ -7,7 +7,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 
-/// Ends its thread, and whatever runs there, when it is dropped.
+/// When this is dropped, its thread ends, and with it whatever runs there.
 #[derive(Debug)]
 pub struct Courier {
     tasks: JoinSet<()>,

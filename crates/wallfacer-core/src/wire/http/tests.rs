@@ -1,4 +1,4 @@
-//! How few connections a conversation takes, with a server that answers in event streams as most do.
+//! Connections are reused with a server that answers in event streams, as most do.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use crate::target::EndpointKind;
 
 const ANSWER: &str = "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n";
 
-/// Answers every request, and counts the connections that they come over.
+/// Starts a server that answers every request. Gives its port and a count of the connections that were made to it.
 fn server(last_chunk: &'static str) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -52,7 +52,7 @@ fn answer_all(stream: TcpStream, last_chunk: &str) -> io::Result<()> {
     }
 }
 
-/// Posts one request after another; how each exchange ended.
+/// Posts one request after another, and gives how each exchange ended.
 async fn post(port: u16, times: usize) -> Vec<Ended> {
     let url = format!("http://127.0.0.1:{port}/mcp");
     let endpoint = Endpoint { url, headers: Vec::new(), kind: EndpointKind::default() };

@@ -55,7 +55,7 @@ const CLIENTS: [Client; 17] = [
         programs: &["chrome", "chromium"],
     },
     Client { file: "docker.sock", words: &["docker", "container"], programs: &["docker"] },
-    // They look at all that the kernel tells of each process, whatever they are asked to show.
+    // They read all that the kernel tells of every process, whatever they are asked to show.
     Client { file: "proc/1/environ", words: &[], programs: &["ps", "pgrep", "pkill", "top"] },
 ];
 

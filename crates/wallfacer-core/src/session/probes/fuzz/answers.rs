@@ -1,5 +1,5 @@
-//! Remembers what the valid calls of each tool were answered, and says of which tools hardly more than the input checks was
-//! tested.
+//! Remembers how the valid calls of each tool were answered, and names the tools of which hardly more than the input checks
+//! was tested.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,19 +13,19 @@ use crate::summary::NotTested;
 const FEW_CALLS: u64 = 10;
 /// Where less than this part of the valid calls succeeds, hardly more than the input checks was tested.
 const LOW_SUCCESS: f64 = 0.1;
-/// Refusals of one tool that are told apart, and the part of one that is told.
+/// How many refusals of one tool are told apart, and how many words and characters of one are shown.
 const MAX_REFUSALS: usize = 32;
 const MAX_WORDS_SAID: usize = 40;
 const MAX_SAID: usize = 160;
 
-/// Of the valid calls of each tool.
+/// How the valid calls of each tool were answered.
 #[derive(Debug, Default)]
 pub struct ValidAnswers {
-    /// What tools lack in our world, in words, and how often.
+    /// What each tool needed that the sandbox does not have, in words, and how often.
     lacking: BTreeMap<String, (String, u64)>,
-    /// What they were refused with, and how often.
+    /// The words with which its calls were refused, and how often.
     refusals: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Tools of which one did what it was asked to.
+    /// Tools of which at least one call did what it was asked to.
     reached: BTreeSet<String>,
 }
 
@@ -47,12 +47,12 @@ impl ValidAnswers {
         }
     }
 
-    /// Says of each tool of which hardly more than the input checks was tested.
+    /// Reports each tool of which hardly more than the input checks was tested.
     pub fn tell_low_success(&self, tools: &[Tool], notebook: &mut Notebook) {
         for tool in tools {
             let counts = notebook.tools.get(&tool.name).cloned().unwrap_or_default();
             let (valid, good) = (counts.valid_calls, counts.valid_completed);
-            // What our world lacked now and then is not what keeps the tool from working.
+            // What the sandbox lacked only now and then is not what keeps the tool from working.
             let lacked = self.lacking.get(&tool.name).filter(|(_, times)| times * 2 > valid);
             let low = valid >= FEW_CALLS && (good as f64) < LOW_SUCCESS * valid as f64;
             let why = match good {

@@ -54,7 +54,7 @@ pub struct Fuzz {
     /// The first valid call of each tool that succeeded.
     good: BTreeMap<String, Case>,
     slow: BTreeSet<Subject>,
-    /// What valid calls were answered.
+    /// How valid calls were answered.
     valid: ValidAnswers,
     /// Inputs whose answer was new in kind, of cases that no plan has made.
     inputs: BTreeMap<String, Inputs>,

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::plan::{Case, DEEP, Step, Subject, depth, is_extreme};
 use crate::session::lab::{Aside, Judged, Part, shard_size};
 
-/// Calls of one subject that are made again alone, one after another, because they were not answered in company. Where all of
-/// these are answered, the others are made again in company.
+/// How many calls of one subject are made again alone, one after another, because they were not answered together with others.
+/// If all of these are answered, the rest are made again together.
 const MAX_ALONE: usize = 4;
 /// How often what was left out is made up for; a server that sticks each time would keep us for ever.
 const MAX_MAKING_UP: usize = 4;
@@ -35,7 +35,7 @@ pub struct Round {
     pub apart: BTreeMap<Subject, usize>,
     /// Calls that were silent alone too, and say nothing of their subjects.
     silent: BTreeSet<usize>,
-    /// Calls that were in flight together when one was not answered that is answered alone.
+    /// Groups of calls that were in flight together when one of them was not answered that is answered alone.
     companies: BTreeSet<BTreeSet<usize>>,
     made_up: usize,
 }
@@ -135,7 +135,7 @@ impl Round {
         }
     }
 
-    /// A call is answered alone that was not answered in this company.
+    /// Notes that a call is answered alone which was not answered while these others were in flight.
     pub fn suspect_company(&mut self, index: usize, company: Vec<usize>) {
         self.companies.insert(company.into_iter().chain([index]).collect());
     }
@@ -144,8 +144,8 @@ impl Round {
         !self.companies.is_empty()
     }
 
-    /// Calls of which one at least was not answered in company, and none is silent alone. Beside a request that is too large or
-    /// too deep, anything may go unanswered.
+    /// The groups in which a call was not answered although each of them is answered alone. A group with a request that is too
+    /// large or too deep is left out, because beside one any call may go unanswered.
     pub fn innocent_companies(&self) -> impl Iterator<Item = &BTreeSet<usize>> {
         let explains = |index: &usize| {
             self.silent.contains(index) || self.is_apart(*index) || is_extreme(&self.cases[*index])
@@ -191,7 +191,7 @@ impl Round {
                 () if self.apart.get(subject) == Some(index) => {}
                 () if decided => drop(self.parked.insert(*index)),
                 () if has_turn => self.unanswered.push_back(*index),
-                // Its turn comes when the one before it was answered.
+                // Its turn comes once the one before it has been answered.
                 () => {}
             }
         }
@@ -286,7 +286,7 @@ mod tests {
     use crate::session::lab::Asked;
     use crate::target::Version;
 
-    /// A round in which none of these calls was answered in the company of the others.
+    /// A round in which none of these calls, in flight together, was answered.
     fn stalled(tools: &[&str]) -> Round {
         let case = |tool: &&str| Case::tool(tool, json!({}), Intent::Valid, 1);
         let mut round = Round::new("valid".to_owned(), tools.iter().map(case).collect());
@@ -303,7 +303,7 @@ mod tests {
         round
     }
 
-    /// The calls that are made alone now.
+    /// Makes the calls alone whose turn it is, and returns them.
     fn alone(round: &mut Round, number: u64) -> Vec<usize> {
         assert!(!round.advance(false));
         let next = (number..).map_while(|number| match round.next(number, false)? {

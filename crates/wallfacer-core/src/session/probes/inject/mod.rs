@@ -42,7 +42,7 @@ const MAX_DEATHS: usize = 4;
 const MAX_SILENCES: usize = 2;
 /// Jobs of tools that nobody waits for are told apart by their numbers.
 const LATE: u64 = 1 << 32;
-/// Tools that nothing was tried with that are named; of more it is told how many there are.
+/// How many of the tools that nothing was tried with are named; the others are only counted.
 const MAX_NAMED: usize = 3;
 /// Learning what leads into each tool takes at most one part in so many of the time that is left.
 const FOR_LEARNING: u32 = 4;
@@ -129,7 +129,7 @@ impl Inject {
         Inject { catalogue: catalogue.clone(), looks_freely, ..inject }
     }
 
-    /// A probe for these tools, and nothing else that the server offers.
+    /// A probe for these tools alone, without anything else that the server offers.
     fn of(
         tools: Vec<Tool>,
         seen: Seen,
@@ -436,7 +436,7 @@ impl Probe for Inject {
     }
 }
 
-/// The first few names, and how many there are beside them; none where there are none.
+/// The first few names, and how many more there are; none for an empty list.
 fn in_words(names: &[&str]) -> Option<String> {
     match names.len().saturating_sub(MAX_NAMED) {
         _ if names.is_empty() => None,

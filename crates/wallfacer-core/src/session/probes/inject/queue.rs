@@ -7,12 +7,12 @@ use super::worlds::world;
 use crate::plan::{Case, Prospects, Rank, Ranked};
 use crate::session::lab::World;
 
-/// What is left, a line for each tool or other subject.
+/// What is left to try, in one line for each tool or other subject.
 #[derive(Debug, Default)]
 pub struct Queue {
     lines: Vec<Line>,
     prospects: Prospects,
-    /// Directories that count as declared since the cases were planned.
+    /// Directories that came to count as declared after the cases were planned.
     stated: BTreeSet<PathBuf>,
 }
 
@@ -20,7 +20,7 @@ pub struct Queue {
 struct Line {
     name: String,
     ready: VecDeque<Ranked>,
-    /// Its place among the prospects, which go on behind what is ready.
+    /// Its place among the prospects, whose cases follow those that are ready; none for a subject that is no tool.
     tool: Option<usize>,
     begun: bool,
 }
@@ -36,7 +36,7 @@ impl Line {
 }
 
 impl Queue {
-    /// All that the prospects promise, and these cases.
+    /// A queue of all cases that can be made of the prospects, and of these others.
     pub fn new(prospects: Prospects, mut others: Vec<Ranked>) -> Queue {
         let lines = prospects.tools().enumerate().map(|(tool, name)| Line::new(name, Some(tool)));
         let mut queue = Queue { lines: lines.collect(), prospects, stated: BTreeSet::new() };
@@ -45,12 +45,12 @@ impl Queue {
         queue
     }
 
-    /// A further case, behind what is ready of its tool.
+    /// Adds a case behind those of its tool that are ready.
     pub fn add(&mut self, ranked: Ranked) {
         self.line(super::tool(&ranked.case)).ready.push_back(ranked);
     }
 
-    /// What was handed out and not tried comes before the rest of its tool.
+    /// Puts a case that was handed out and not tried before the others of its tool.
     pub fn put_back(&mut self, ranked: Ranked) {
         self.line(super::tool(&ranked.case)).ready.push_front(ranked);
     }
@@ -63,7 +63,7 @@ impl Queue {
         &mut self.lines[place]
     }
 
-    /// Nothing more is tried of a tool.
+    /// Drops a tool: nothing more is tried with it.
     pub fn leave(&mut self, name: &str) {
         self.lines.retain(|line| line.name != name);
     }
@@ -72,14 +72,14 @@ impl Queue {
         self.lines.clear();
     }
 
-    /// A directory counts as declared: what leads out of it counts from now on.
+    /// Makes a directory count as declared: from now on, leading out of it counts.
     pub fn declare(&mut self, stated: &Path) {
         let ready = self.lines.iter_mut().flat_map(|line| &mut line.ready);
         ready.for_each(|ranked| ranked.case.intent.declare(stated));
         self.stated.insert(stated.to_owned());
     }
 
-    /// Cases that are left, at most.
+    /// How many cases are left, at most.
     pub fn most(&self) -> usize {
         self.prospects.most() + self.lines.iter().map(|line| line.ready.len()).sum::<usize>()
     }
@@ -94,7 +94,8 @@ impl Queue {
         self.lines.iter().filter(left).filter(|line| line.tool.is_some()).map(|line| line.name.as_str())
     }
 
-    /// The likeliest cases of one tool and one world, as far as they go together; `is_worth` leaves out what tells nothing new.
+    /// Takes the likeliest cases that are left: all of one tool, one world and the same likelihood, at most as many as `most`
+    /// says for the tool. Cases for which `is_worth` is false tell nothing new, and are dropped.
     pub fn next(
         &mut self,
         busy: &BTreeSet<&str>,
@@ -126,7 +127,7 @@ impl Queue {
             let mut taken = Vec::new();
             let worth = std::mem::take(&mut line.ready).into_iter().filter(|ranked| is_worth(&ranked.case));
             for ranked in worth {
-                // All tools have had the likeliest before any has the rest.
+                // The likeliest cases of all tools come before the rest of any.
                 let near = (ranked.rank.unlikely, ranked.rank.wave) == (rank.unlikely, rank.wave);
                 match taken.len() < most && near && self::world(&ranked.case) == world {
                     true => taken.push(ranked),
@@ -160,7 +161,7 @@ mod tests {
             let valid = vec![json!({ argument: "x" })];
             (tool.unwrap(), Known { valid, ..Known::default() })
         };
-        // Of a number that is said to be a text hardly anything leads anywhere.
+        // Injections into a count that is declared as a string hardly ever lead anywhere.
         let tools = [tool("count", "count"), tool("open", "path"), tool("look", "file_path")];
         Queue::new(Prospects::new(tools, &ground, 1), Vec::new())
     }

@@ -9,7 +9,7 @@ use crate::session::lab::{Lab, World};
 use crate::wire::Connector;
 use crate::world::Standing;
 
-/// Why the effects of a call are not seen; none where they are.
+/// Why the effects of a call cannot be seen; none if they can.
 pub fn why_unseen(standing: &Standing) -> Option<String> {
     if standing.is_harmless() && standing.observed.calls {
         return None;
@@ -18,7 +18,7 @@ pub fn why_unseen(standing: &Standing) -> Option<String> {
     Some(why.unwrap_or_else(|| "what the server does could not be observed".to_owned()))
 }
 
-/// The laboratory with the worlds in which injections are tried.
+/// Adds the worlds in which injections are tried to a laboratory.
 pub fn with_worlds(lab: Lab, catalogue: &Catalogue, seed: u64) -> Lab {
     let mut online = lab.connector(World::Watched).clone();
     prepare(&mut online, catalogue, seed, false);
@@ -34,13 +34,13 @@ pub fn with_worlds(lab: Lab, catalogue: &Catalogue, seed: u64) -> Lab {
     }
 }
 
-/// What injections are after, and whether the server is only to read.
+/// What injections are after, and whether the server was told to only read.
 pub(super) fn ground(connector: &Connector, catalogue: &Catalogue, seed: u64) -> Ground {
     let only_reads = connector.target().reach.command().is_some_and(is_told_to_only_read);
     Ground { only_reads, ..Ground::new(connector.world().scopes(), catalogue, seed) }
 }
 
-/// Plants what injections are after into the world of all servers to come.
+/// Plants what injections are after in the world of every server that is started from now on.
 pub fn prepare(connector: &mut Connector, catalogue: &Catalogue, seed: u64, offline: bool) -> Ground {
     let ground = ground(connector, catalogue, seed);
     let world = connector.world_mut();

@@ -195,7 +195,7 @@ pub fn scene(name: &str) -> Option<Scene> {
     Some(Scene::around(tool))
 }
 
-/// The commands of a line, if each begins with an allowed word, and the other words of it are as they should be.
+/// The commands of a line, if each begins with an allowed word and `is_fit` holds for its other words.
 fn joined(line: &str, is_fit: fn(&str) -> bool) -> Option<Vec<&str>> {
     let commands: Vec<&str> = line.split("&&").map(str::trim).collect();
     let is_allowed = |command: &&str| {

@@ -78,7 +78,7 @@ fn write(call: &Call) -> Answer {
     written.map_or_else(|error| failed(&error.to_string()), |()| said("done"))
 }
 
-/// Where a statement has a copy of the database go.
+/// The file that a statement copies the database to.
 fn copied(sql: &str) -> Option<&str> {
     sql.strip_prefix("VACUUM INTO '")?.strip_suffix('\'')
 }

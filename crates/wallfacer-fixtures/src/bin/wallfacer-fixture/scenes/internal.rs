@@ -64,7 +64,7 @@ fn wrong_code() -> Scene {
     ])
 }
 
-/// Two tools that take whatever they get for what their schemas say; the twin holds it against them.
+/// Two tools that rely on their schemas without checking arguments against them; the fixed twin checks.
 fn checks_no_arguments() -> Scene {
     let tool = |name: &str| {
         let beads = json!({"beads": {"type": "array", "items": {"type": "string"}}});

@@ -152,7 +152,7 @@ fn declares_nothing() -> Tool {
     tool.undeclared()
 }
 
-/// Its schema names no member of its argument; its refusals do, one after the other.
+/// Its schema names no member of its argument; its refusals do, one to a line.
 fn names_members_in_lines() -> Tool {
     let freight = json!({"freight": {"type": "object"}});
     Tool::new("load_barge", "Loads a barge.", freight, &["freight"], |call| {
