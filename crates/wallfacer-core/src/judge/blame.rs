@@ -36,15 +36,15 @@ pub enum Blame {
 pub fn blame_of(text: &str, case: &Case) -> Blame {
     let sent = case.arguments().map(places).unwrap_or_default();
     let sent = sent.iter().map(|place| place.value.as_str()).filter(|value| value.len() >= MIN_REPEATED);
-    let (mut own, mut sent_in_small) = (text.to_owned(), String::new());
+    let (mut own, mut sent_lowercase) = (text.to_owned(), String::new());
     for value in sent {
         own = own.replace(value, REPEATED);
-        sent_in_small.push_str(&value.to_lowercase());
-        sent_in_small.push('\n');
+        sent_lowercase.push_str(&value.to_lowercase());
+        sent_lowercase.push('\n');
     }
-    let is_sent = |sign: &Captures<'_>| sent_in_small.contains(&sign[0].to_lowercase());
+    let is_sent = |sign: &Captures<'_>| sent_lowercase.contains(&sign[0].to_lowercase());
     let keep = |sign: &Captures<'_>| if is_sent(sign) { REPEATED } else { &sign[0] }.to_owned();
-    blame(&ANY_OF_WORLD.replace_all(&own, keep))
+    blame(&ANY_LACK.replace_all(&own, keep))
 }
 
 /// Why an error says nothing of the server: our world lacks what it needed, or answered otherwise than the world outside.
@@ -155,11 +155,11 @@ const LACKS: [(&str, &str); 6] = [
     ),
     (
         r"\b(?:call|command|connection|exec|execution|operation|query|request|session)\b[^\n]{0,40}\btimed[ -]out\b|deadline exceeded",
-        "what it waited for did not come in time",
+        "what it was waiting for timed out",
     ),
 ];
 
-static ANY_OF_WORLD: LazyLock<Regex> = LazyLock::new(|| {
+static ANY_LACK: LazyLock<Regex> = LazyLock::new(|| {
     let signs: Vec<&str> = LACKS.iter().map(|(signs, _)| *signs).collect();
     pattern(&format!("(?i){}", signs.join("|")))
 });
@@ -182,17 +182,17 @@ static CRASHES: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// How programs fail when a value is not of the type that they expect.
-const MISTAKES_A_VALUE: &str = r"typeerror|keyerror|indexerror|attributeerror|valueerror|cannot read propert|cannot destructure|is not a function|is not iterable|(?:undefined|null) is not|nonetype|has no attribute|string indices|list ind(?:ex|ices)|nil pointer|unwrap\(\)";
+const TYPE_MISTAKES: &str = r"typeerror|keyerror|indexerror|attributeerror|valueerror|cannot read propert|cannot destructure|is not a function|is not iterable|(?:undefined|null) is not|nonetype|has no attribute|string indices|list ind(?:ex|ices)|nil pointer|unwrap\(\)";
 
 /// How programs fail that read a document which is not as they expect it.
 static READS_AN_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
     let reads = r"validation|zoderror|invalid_type|\bjson\b|unmarshal|deseriali[sz]|decod|missing field|pars(?:e|ing)|not well-formed|unexpected|invalid (?:response|date|time value)|isoformat|could not convert|panicked|expected \w+,? (?:but )?(?:received|got)";
-    pattern(&format!("{MISTAKES_A_VALUE}|{reads}"))
+    pattern(&format!("{TYPE_MISTAKES}|{reads}"))
 });
 
 /// Whether an error says that a value was not of the type that the code expected.
-pub fn mistakes_a_value(text: &str) -> bool {
-    static MISTAKES: LazyLock<Regex> = LazyLock::new(|| pattern(MISTAKES_A_VALUE));
+pub fn is_type_mistake(text: &str) -> bool {
+    static MISTAKES: LazyLock<Regex> = LazyLock::new(|| pattern(TYPE_MISTAKES));
     MISTAKES.is_match(&text.chars().take(MAX_TEXT).collect::<String>().to_lowercase())
 }
 

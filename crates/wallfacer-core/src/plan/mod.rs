@@ -44,8 +44,8 @@ pub use frame::RawFrame;
 pub use guard::{held_back, takes_away};
 pub use harvest::harvest;
 pub use injection::{
-    Aim, Escape, Ground, Injection, Job, Known, Landmarks, Met, Prospects, Purpose, Rank, Ranked, demanded,
-    function, guesses, is_about_files, is_told_to_only_read, offer_injections, places, taken_away,
+    Aim, Escape, Ground, Injection, InjectionSchedule, Job, Known, Landmarks, Met, Purpose, Rank, Ranked,
+    demanded, function, guesses, is_about_files, is_told_to_only_read, offer_injections, places, taken_away,
     unrestricted,
 };
 pub use input::{Input, Inputs};

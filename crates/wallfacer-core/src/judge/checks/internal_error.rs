@@ -3,7 +3,7 @@
 use wallfacer_schema::Schema;
 
 use crate::findings::{Cause, Given, Kind};
-use crate::judge::blame::{Blame, blame_of, excuse, mistakes_a_value};
+use crate::judge::blame::{Blame, blame_of, excuse, is_type_mistake};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
 use crate::judge::context::Context;
@@ -57,7 +57,7 @@ impl Check for NoInternalError {
 }
 
 fn charge(case: &Case, context: &Context, code: Option<i64>, trace: bool, words: &str) -> Charge {
-    let unchecked = mistakes_a_value(words).then(|| forbidden(case, context)).flatten();
+    let unchecked = is_type_mistake(words).then(|| forbidden(case, context)).flatten();
     let cause = Cause::error(code.unwrap_or_default(), words, &Given::of(case));
     let cause = if unchecked.is_some() { cause.of_unchecked_arguments() } else { cause };
     let (what, gist) = if trace { ("a stack trace", gist(words)) } else { ("an internal error", words) };

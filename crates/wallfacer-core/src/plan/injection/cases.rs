@@ -179,7 +179,7 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
     ];
     // Few tools run commands, and each way around their lists of commands may be the only one that works, so several are tried
     // at once.
-    lists.extend(payload::abreast(refused).into_iter().map(|list| (0, list)));
+    lists.extend(payload::deal(refused).into_iter().map(|list| (0, list)));
     lists
 }
 

@@ -14,7 +14,7 @@
 //! | `growth` | the same, for what takes more and more time or memory |
 //! | `archive` | a size → a small archive that unpacks to it |
 //! | `cases` | all of these → one payload in one place of one call, its rank, and the case for it |
-//! | `prospects` | all tools → cases, the likeliest first, made when their turn comes |
+//! | `schedule` | all tools → cases, the likeliest first, made when their turn comes |
 //! | `hidden` | what is listed, and said → names that may be there, too |
 //! | `offer` | resources and prompts → cases |
 //! | `met` | what was seen to work → what need not be tried any more |
@@ -35,7 +35,7 @@ mod met;
 mod offer;
 mod payload;
 mod place;
-mod prospects;
+mod schedule;
 
 pub use aim::{Aim, Escape, Injection};
 pub use base::{Known, chosen as function};
@@ -48,4 +48,4 @@ pub use landmarks::Landmarks;
 pub use met::Met;
 pub use offer::offer_injections;
 pub use place::{Purpose, places};
-pub use prospects::Prospects;
+pub use schedule::InjectionSchedule;

@@ -25,7 +25,7 @@ const MADE: &str = "/tmp";
 const FACTOR: u64 = 30_011;
 const STEP: u64 = 1_009;
 /// Ways around a list of allowed or forbidden commands that are tried at once.
-const ABREAST: usize = 4;
+const LISTS_AT_ONCE: usize = 4;
 /// Words of arguments that are a host, and no whole address.
 const HOSTS: [&str; 6] = ["domain", "host", "hostname", "hosts", "ip", "server"];
 /// One statement that begins as a question does, and makes a table all the same.
@@ -245,10 +245,10 @@ pub fn in_turn(lists: Vec<Vec<Payload>>) -> Vec<Payload> {
 }
 
 /// Deals a list out into several, so that the first of each are the first of the whole list.
-pub fn abreast(list: Vec<Payload>) -> Vec<Vec<Payload>> {
-    let mut lists = vec![Vec::new(); ABREAST];
+pub fn deal(list: Vec<Payload>) -> Vec<Vec<Payload>> {
+    let mut lists = vec![Vec::new(); LISTS_AT_ONCE];
     for (number, payload) in list.into_iter().enumerate() {
-        lists[number % ABREAST].push(payload);
+        lists[number % LISTS_AT_ONCE].push(payload);
     }
     lists
 }

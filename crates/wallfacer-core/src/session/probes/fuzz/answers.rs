@@ -15,8 +15,8 @@ const FEW_CALLS: u64 = 10;
 const LOW_SUCCESS: f64 = 0.1;
 /// How many refusals of one tool are told apart, and how many words and characters of one are shown.
 const MAX_REFUSALS: usize = 32;
-const MAX_WORDS_SAID: usize = 40;
-const MAX_SAID: usize = 160;
+const MAX_WORDS_SHOWN: usize = 40;
+const MAX_CHARS_SHOWN: usize = 160;
 
 /// How the valid calls of each tool were answered.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl ValidAnswers {
     }
 
     /// Reports each tool of which hardly more than the input checks was tested.
-    pub fn tell_low_success(&self, tools: &[Tool], notebook: &mut Notebook) {
+    pub fn report_low_success(&self, tools: &[Tool], notebook: &mut Notebook) {
         for tool in tools {
             let counts = notebook.tools.get(&tool.name).cloned().unwrap_or_default();
             let (valid, good) = (counts.valid_calls, counts.valid_completed);
@@ -64,9 +64,11 @@ impl ValidAnswers {
                     lacked.into_iter().for_each(|(why, _)| notebook.leave_out(&tool.name, why));
                     continue;
                 }
-                0 if valid > 0 => format!("none of its valid calls succeeded{}", self.own_words(&tool.name)),
+                0 if valid > 0 => {
+                    format!("none of its valid calls succeeded{}", self.most_common_refusal(&tool.name))
+                }
                 _ if !self.reached.contains(&tool.name) && self.refusals.contains_key(&tool.name) => {
-                    let said = self.own_words(&tool.name);
+                    let said = self.most_common_refusal(&tool.name);
                     notebook.none_worked(&tool.name);
                     format!("all answers to its valid calls tell of a failure, though not as an error{said}")
                 }
@@ -79,7 +81,7 @@ impl ValidAnswers {
     }
 
     /// What a tool was refused with most often, in the server's own words.
-    fn own_words(&self, tool: &str) -> String {
+    fn most_common_refusal(&self, tool: &str) -> String {
         let refusals = self.refusals.get(tool).into_iter().flatten();
         let most = refusals.max_by_key(|(text, count)| (**count, Reverse(text.len())));
         most.map(|(text, _)| format!(" (the server says: \"{text}\")")).unwrap_or_default()
@@ -88,9 +90,9 @@ impl ValidAnswers {
 
 /// The beginning of a text, in one line.
 fn in_a_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().take(MAX_WORDS_SAID).collect();
+    let words: Vec<&str> = text.split_whitespace().take(MAX_WORDS_SHOWN).collect();
     let line = words.join(" ");
-    match line.char_indices().nth(MAX_SAID) {
+    match line.char_indices().nth(MAX_CHARS_SHOWN) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }

@@ -178,7 +178,7 @@ impl Fuzz {
     fn job(&mut self, lane: usize, next: Next) -> Job {
         let Lane { round, pace, one_at_a_time, .. } = &self.lanes[lane];
         let round = round.as_ref().expect("it was just asked what is next in it");
-        let one_at_a_time = *pace == Pace::Wary || *one_at_a_time || round.suspects_company();
+        let one_at_a_time = *pace == Pace::Wary || *one_at_a_time || round.suspects_group();
         let work = match next {
             Next::Alone(index) => {
                 let case = round.cases[index].clone();
@@ -263,7 +263,7 @@ impl Fuzz {
         let Some(round) = &mut self.lanes[lane].round else { return };
         round.judged.insert(index, judged);
         if !company.is_empty() && !tried.is_fatal() {
-            round.suspect_company(index, company);
+            round.suspect_group(index, company);
         }
     }
 
@@ -337,7 +337,7 @@ impl Fuzz {
         for (index, judged) in std::mem::take(&mut round.judged) {
             self.take_case(lane, &round.cases[index], judged, notebook);
         }
-        for company in round.innocent_companies() {
+        for company in round.unexplained_groups() {
             self.lanes[lane].one_at_a_time = true;
             let cases = company.iter().map(|index| &round.cases[*index]);
             let seed = cases.clone().next().map_or(0, |case| case.seed);
@@ -551,7 +551,7 @@ impl Probe for Fuzz {
             notebook.leave_out("the rest of the plan", why);
         }
         if self.tells_success {
-            self.valid.tell_low_success(&self.selection.tools, notebook);
+            self.valid.report_low_success(&self.selection.tools, notebook);
         }
     }
 }

@@ -36,7 +36,7 @@ pub struct Round {
     /// Calls that were silent alone too, and say nothing of their subjects.
     silent: BTreeSet<usize>,
     /// Groups of calls that were in flight together when one of them was not answered that is answered alone.
-    companies: BTreeSet<BTreeSet<usize>>,
+    groups: BTreeSet<BTreeSet<usize>>,
     made_up: usize,
 }
 
@@ -71,7 +71,7 @@ impl Round {
             deadly: BTreeSet::new(),
             apart: BTreeMap::new(),
             silent: BTreeSet::new(),
-            companies: BTreeSet::new(),
+            groups: BTreeSet::new(),
             made_up: 0,
         }
     }
@@ -136,21 +136,21 @@ impl Round {
     }
 
     /// Notes that a call is answered alone which was not answered while these others were in flight.
-    pub fn suspect_company(&mut self, index: usize, company: Vec<usize>) {
-        self.companies.insert(company.into_iter().chain([index]).collect());
+    pub fn suspect_group(&mut self, index: usize, company: Vec<usize>) {
+        self.groups.insert(company.into_iter().chain([index]).collect());
     }
 
-    pub fn suspects_company(&self) -> bool {
-        !self.companies.is_empty()
+    pub fn suspects_group(&self) -> bool {
+        !self.groups.is_empty()
     }
 
     /// The groups in which a call was not answered although each of them is answered alone. A group with a request that is too
     /// large or too deep is left out, because beside one any call may go unanswered.
-    pub fn innocent_companies(&self) -> impl Iterator<Item = &BTreeSet<usize>> {
+    pub fn unexplained_groups(&self) -> impl Iterator<Item = &BTreeSet<usize>> {
         let explains = |index: &usize| {
             self.silent.contains(index) || self.is_apart(*index) || is_extreme(&self.cases[*index])
         };
-        self.companies.iter().filter(move |company| !company.iter().any(explains))
+        self.groups.iter().filter(move |company| !company.iter().any(explains))
     }
 
     /// Whether nothing is under way or to be handed out.
@@ -315,7 +315,7 @@ mod tests {
             .map(|(number, index)| {
                 let (place, company) = round.take_alone(number).unwrap();
                 assert_eq!(place, index);
-                round.suspect_company(index, company);
+                round.suspect_group(index, company);
                 index
             })
             .collect()
@@ -347,9 +347,9 @@ mod tests {
     fn a_company_is_suspected_only_where_none_of_it_is_silent_alone() {
         let mut round = stalled(&["a", "b"]);
         let calls = alone(&mut round, 2);
-        assert_eq!(round.innocent_companies().count(), 1);
+        assert_eq!(round.unexplained_groups().count(), 1);
         round.set_apart(calls[1]);
-        assert_eq!(round.innocent_companies().count(), 0);
+        assert_eq!(round.unexplained_groups().count(), 0);
     }
 
     #[test]
@@ -358,6 +358,6 @@ mod tests {
         let calls = alone(&mut round, 2);
         let deep = (0..=DEEP).fold(json!(0), |inner, _| json!([inner]));
         round.cases[calls[1]] = Case::tool("b", json!({ "deep": deep }), Intent::Valid, 1);
-        assert_eq!(round.innocent_companies().count(), 0);
+        assert_eq!(round.unexplained_groups().count(), 0);
     }
 }

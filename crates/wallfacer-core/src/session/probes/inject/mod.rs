@@ -20,7 +20,8 @@ use crate::catalogue::{Catalogue, Tool};
 use crate::event::{Event, Listener};
 use crate::judge::{Context, proof};
 use crate::plan::{
-    Aim, Case, FirstCalls, Ground, Met, Prospects, Rank, Ranked, guesses, offer_injections, taken_away,
+    Aim, Case, FirstCalls, Ground, InjectionSchedule, Met, Rank, Ranked, guesses, offer_injections,
+    taken_away,
 };
 use crate::run::{Recording, Taken};
 use crate::session::agenda::Selection;
@@ -184,11 +185,12 @@ impl Inject {
         }
         let mine = self.tools.iter().filter(|tool| self.shard.takes(PHASE, &tool.name));
         let known = |tool: &Tool| self.learning.known.get(&tool.name).cloned().unwrap_or_default();
-        let prospects = Prospects::new(mine.map(|tool| (tool.clone(), known(tool))), &self.ground, self.seed);
+        let schedule =
+            InjectionSchedule::new(mine.map(|tool| (tool.clone(), known(tool))), &self.ground, self.seed);
         let mut others = offer_injections(&self.catalogue, &self.ground, self.seed);
         others.extend(guesses(&self.catalogue, "", self.seed));
         others.append(&mut self.hidden);
-        self.waiting = Queue::new(prospects, self.shard.share(PHASE, others));
+        self.waiting = Queue::new(schedule, self.shard.share(PHASE, others));
         self.trouble.clear();
         self.stage = Stage::Trying;
         if !self.waiting.is_empty() {

@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use super::worlds::world;
-use crate::plan::{Case, Prospects, Rank, Ranked};
+use crate::plan::{Case, InjectionSchedule, Rank, Ranked};
 use crate::session::lab::World;
 
 /// What is left to try, in one line for each tool or other subject.
 #[derive(Debug, Default)]
 pub struct Queue {
     lines: Vec<Line>,
-    prospects: Prospects,
+    schedule: InjectionSchedule,
     /// Directories that came to count as declared after the cases were planned.
     stated: BTreeSet<PathBuf>,
 }
@@ -20,7 +20,7 @@ pub struct Queue {
 struct Line {
     name: String,
     ready: VecDeque<Ranked>,
-    /// Its place among the prospects, whose cases follow those that are ready; none for a subject that is no tool.
+    /// Its place among the schedule, whose cases follow those that are ready; none for a subject that is no tool.
     tool: Option<usize>,
     begun: bool,
 }
@@ -30,16 +30,16 @@ impl Line {
         Line { name: name.to_owned(), ready: VecDeque::new(), tool, begun: false }
     }
 
-    fn next(&self, prospects: &Prospects) -> Option<Rank> {
-        self.ready.front().map(|ranked| ranked.rank).or_else(|| prospects.next(self.tool?))
+    fn next(&self, schedule: &InjectionSchedule) -> Option<Rank> {
+        self.ready.front().map(|ranked| ranked.rank).or_else(|| schedule.next(self.tool?))
     }
 }
 
 impl Queue {
-    /// A queue of all cases that can be made of the prospects, and of these others.
-    pub fn new(prospects: Prospects, mut others: Vec<Ranked>) -> Queue {
-        let lines = prospects.tools().enumerate().map(|(tool, name)| Line::new(name, Some(tool)));
-        let mut queue = Queue { lines: lines.collect(), prospects, stated: BTreeSet::new() };
+    /// A queue of all cases that can be made of the schedule, and of these others.
+    pub fn new(schedule: InjectionSchedule, mut others: Vec<Ranked>) -> Queue {
+        let lines = schedule.tools().enumerate().map(|(tool, name)| Line::new(name, Some(tool)));
+        let mut queue = Queue { lines: lines.collect(), schedule, stated: BTreeSet::new() };
         others.sort_by_key(|ranked| ranked.rank);
         others.into_iter().for_each(|ranked| queue.add(ranked));
         queue
@@ -81,16 +81,16 @@ impl Queue {
 
     /// How many cases are left, at most.
     pub fn most(&self) -> usize {
-        self.prospects.most() + self.lines.iter().map(|line| line.ready.len()).sum::<usize>()
+        self.schedule.most() + self.lines.iter().map(|line| line.ready.len()).sum::<usize>()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.lines.iter().all(|line| line.next(&self.prospects).is_none())
+        self.lines.iter().all(|line| line.next(&self.schedule).is_none())
     }
 
     /// Tools of which nothing was tried.
     pub fn untouched(&self) -> impl Iterator<Item = &str> {
-        let left = |line: &&Line| !line.begun && line.next(&self.prospects).is_some();
+        let left = |line: &&Line| !line.begun && line.next(&self.schedule).is_some();
         self.lines.iter().filter(left).filter(|line| line.tool.is_some()).map(|line| line.name.as_str())
     }
 
@@ -109,12 +109,12 @@ impl Queue {
                 while line.ready.front().is_some_and(|ranked| !is_worth(&ranked.case)) {
                     line.ready.pop_front();
                 }
-                Some((line.next(&self.prospects)?, place))
+                Some((line.next(&self.schedule)?, place))
             });
             let (_, place) = ranks.min()?;
             let line = &mut self.lines[place];
             let Some(Ranked { rank, case }) = line.ready.front() else {
-                let mut made = line.tool.map(|tool| self.prospects.make(tool)).unwrap_or_default();
+                let mut made = line.tool.map(|tool| self.schedule.make(tool)).unwrap_or_default();
                 let stated = &self.stated;
                 made.iter_mut().for_each(|ranked| {
                     stated.iter().for_each(|stated| ranked.case.intent.declare(stated));
@@ -163,7 +163,7 @@ mod tests {
         };
         // Injections into a count that is declared as a string hardly ever lead anywhere.
         let tools = [tool("count", "count"), tool("open", "path"), tool("look", "file_path")];
-        Queue::new(Prospects::new(tools, &ground, 1), Vec::new())
+        Queue::new(InjectionSchedule::new(tools, &ground, 1), Vec::new())
     }
 
     fn ranks(taken: &[Ranked]) -> Vec<(String, Rank)> {

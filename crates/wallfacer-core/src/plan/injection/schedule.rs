@@ -18,8 +18,8 @@ const WAVES_AT_ONCE: usize = 4;
 
 /// What may be tried with each tool, and how far it has been made into cases.
 #[derive(Debug, Clone, Default)]
-pub struct Prospects {
-    tools: Vec<OfTool>,
+pub struct InjectionSchedule {
+    tools: Vec<ToolSchedule>,
     ground: Option<Ground>,
     seed: u64,
     /// The tools that are tried first with this argument and this way in, with or without a network.
@@ -27,7 +27,7 @@ pub struct Prospects {
 }
 
 #[derive(Debug, Clone)]
-struct OfTool {
+struct ToolSchedule {
     tool: Tool,
     known: Known,
     /// How many drafts there are; at most as many cases are made.
@@ -38,8 +38,12 @@ struct OfTool {
     made: BTreeSet<[u8; 32]>,
 }
 
-impl Prospects {
-    pub fn new(tools: impl IntoIterator<Item = (Tool, Known)>, ground: &Ground, seed: u64) -> Prospects {
+impl InjectionSchedule {
+    pub fn new(
+        tools: impl IntoIterator<Item = (Tool, Known)>,
+        ground: &Ground,
+        seed: u64,
+    ) -> InjectionSchedule {
         let mut first: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         let of_tool = |(index, (tool, known)): (usize, (Tool, Known))| {
             let mut count = 0;
@@ -51,10 +55,10 @@ impl Prospects {
                 }
             });
             let next = (count > 0).then(Rank::default);
-            OfTool { tool, known, drafts: count, next, made: BTreeSet::new() }
+            ToolSchedule { tool, known, drafts: count, next, made: BTreeSet::new() }
         };
         let tools = tools.into_iter().enumerate().map(of_tool).collect();
-        Prospects { tools, ground: Some(ground.clone()), seed, first }
+        InjectionSchedule { tools, ground: Some(ground.clone()), seed, first }
     }
 
     /// The names of the tools, in their order.
@@ -134,7 +138,7 @@ mod tests {
         Tool::read(json!({ "name": name, "inputSchema": schema }).as_object().unwrap()).unwrap()
     }
 
-    fn prospects(tools: usize) -> Prospects {
+    fn schedule(tools: usize) -> InjectionSchedule {
         let ground =
             Ground::new(&[("/d/r".into(), DeclaredBy::CommandLine)].into(), &Catalogue::default(), 1);
         let known = || Known {
@@ -142,36 +146,40 @@ mod tests {
             runs_programs: true,
             ..Known::default()
         };
-        Prospects::new((0..tools).map(|number| (tool(&format!("look_{number}")), known())), &ground, 1)
+        InjectionSchedule::new(
+            (0..tools).map(|number| (tool(&format!("look_{number}")), known())),
+            &ground,
+            1,
+        )
     }
 
-    fn all(prospects: &mut Prospects, tool: usize) -> Vec<Ranked> {
-        std::iter::from_fn(|| prospects.next(tool).map(|_| prospects.make(tool))).flatten().collect()
+    fn all(schedule: &mut InjectionSchedule, tool: usize) -> Vec<Ranked> {
+        std::iter::from_fn(|| schedule.next(tool).map(|_| schedule.make(tool))).flatten().collect()
     }
 
     #[test]
     fn what_two_tools_had_before_is_put_off_in_the_third() {
-        let mut prospects = prospects(3);
-        let likeliest = |prospects: &mut Prospects, tool| {
-            let made = prospects.make(tool);
+        let mut schedule = schedule(3);
+        let likeliest = |schedule: &mut InjectionSchedule, tool| {
+            let made = schedule.make(tool);
             let commands = made.into_iter().filter(|ranked| {
                 let first = ranked.rank.unlikely == 0 && ranked.rank.wave == 0;
                 first && ranked.case.intent.injection().is_some_and(|it| it.aim.class() == "command")
             });
             commands.count()
         };
-        let counts: Vec<usize> = (0..3).map(|tool| likeliest(&mut prospects, tool)).collect();
+        let counts: Vec<usize> = (0..3).map(|tool| likeliest(&mut schedule, tool)).collect();
         assert!(counts[0] > 0 && counts[1] == counts[0] && counts[2] == 0, "{counts:?}");
     }
 
     #[test]
     fn what_is_made_bit_by_bit_comes_in_order_once_and_whatever_others_had_before() {
-        let mut one_after_another = prospects(3);
+        let mut one_after_another = schedule(3);
         let whole: Vec<Vec<Ranked>> = (0..3).map(|tool| all(&mut one_after_another, tool)).collect();
         for made in &whole {
             assert!(made.len() > 100 && made.windows(2).all(|two| two[0].rank <= two[1].rank));
         }
-        let mut in_turns = prospects(3);
+        let mut in_turns = schedule(3);
         let mut mixed: Vec<Vec<Ranked>> = vec![Vec::new(); 3];
         while (0..3).any(|tool| in_turns.next(tool).is_some()) {
             for tool in [2, 0, 1] {
@@ -183,8 +191,8 @@ mod tests {
 
     #[test]
     fn a_turn_makes_a_small_part_of_what_may_be_tried() {
-        let mut prospects = prospects(1);
-        let first = prospects.make(0).len();
-        assert!(first > 0 && first * 4 < prospects.most(), "{first} of {}", prospects.most());
+        let mut schedule = schedule(1);
+        let first = schedule.make(0).len();
+        assert!(first > 0 && first * 4 < schedule.most(), "{first} of {}", schedule.most());
     }
 }
