@@ -16,7 +16,9 @@ use crate::target::Severity;
 use crate::wire::ConnectError;
 
 /// Jobs that only wait, at the same time: each holds a server or two in memory.
-const MAX_WAITING: usize = 8;
+const MAX_WAITING: usize = 6;
+/// Jobs of tests that have no other one running, beyond as many as there are workers: each may hold the longest of replies.
+const MAX_BESIDE: usize = 1;
 /// Proofs at the same time.
 const MAX_PROOFS: usize = 4;
 /// How often it is looked whether the time is up.
@@ -32,8 +34,8 @@ pub struct Engine<'a> {
     pub budget: Budget,
     /// Jobs that compute, at the same time.
     pub workers: usize,
-    /// Whether each probe may have one job running beyond these.
-    shares: bool,
+    /// Further ones, of probes that have no other job running.
+    beside: usize,
 }
 
 /// What somebody has finished.
@@ -99,8 +101,13 @@ impl Engine<'_> {
         // Several sessions with one server do not disturb each other as long as nothing is being proven.
         let several = lab.is_parallel() || lab.is_remote();
         let workers = asked.unwrap_or(if several { cores } else { 1 }).max(1);
-        let shares = asked.is_none() && lab.is_parallel();
-        Engine { lab, budget, workers, shares }
+        // Where a start is dear, most jobs wait for a server.
+        let beside = match asked.is_none() && lab.is_parallel() {
+            true if lab.starts_are_dear() => usize::MAX - workers,
+            true => MAX_BESIDE,
+            false => 0,
+        };
+        Engine { lab, budget, workers, beside }
     }
 
     /// Runs the probes; how much time each of them had.
@@ -211,7 +218,8 @@ impl Engine<'_> {
             let is_room = running.computing() < self.workers;
             let waits = running.waiting < MAX_WAITING;
             // A job may be waiting for its server, or for a tool that is silent: no other probe should have to wait with it.
-            let computes = |probe: usize| is_room || self.shares && running.computing[probe] == 0;
+            let is_room_beside = running.computing() < self.workers + self.beside;
+            let computes = |probe: usize| is_room || is_room_beside && running.computing[probe] == 0;
             if !waits && !(0..probes.len()).any(computes) {
                 return false;
             }
