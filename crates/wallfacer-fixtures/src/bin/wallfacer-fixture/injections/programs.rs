@@ -78,13 +78,13 @@ pub fn scene(name: &str) -> Option<Scene> {
         }
         "option-of-letters" => {
             text_tool("show_host", "Tells the name of a host.", "host", |call| match call.text("host") {
-                host if is_plain(host) && !host.starts_with('-') => run(Command::new("echo").arg(host)),
+                host if is_plain(host) && !host.starts_with('-') => run(Command::new("printf").arg(host)),
                 _ => failed("this is no host"),
             })
             .except(
                 |_| true,
                 |call| match call.text("host") {
-                    host if is_plain(host) => run(Command::new("echo").arg(host)),
+                    host if is_plain(host) => run(Command::new("printf").arg(host)),
                     _ => failed("this is no host"),
                 },
             )
