@@ -93,15 +93,16 @@ impl Cause {
 
     /// The same without the argument in which it showed.
     pub fn anywhere(&self) -> Cause {
-        let What::Rule { name, part: Some(part) } = &self.what else { return self.clone() };
+        let anywhere = Cause { unchecked: false, ..self.clone() };
+        let What::Rule { name, part: Some(part) } = &self.what else { return anywhere };
         let class = match name.as_str() {
             INJECTION => part.split(" at ").next().unwrap_or(part),
             BLOW_UP if part.starts_with(PACKED) => PACKED,
             BLOW_UP => "growth",
-            _ => return self.clone(),
+            _ => return anywhere,
         };
         let what = What::Rule { name: name.clone(), part: Some(class.to_owned()) };
-        Cause { what, ..self.clone() }
+        Cause { what, ..anywhere }
     }
 
     /// Whether it names the argument that a payload went into.

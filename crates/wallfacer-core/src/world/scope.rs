@@ -421,8 +421,8 @@ mod tests {
         assert!(confining("The working directory is /srv/a", "", false).is_empty());
         assert!(confining("no such file: /srv/a/x", "/srv/a/x", true).is_empty());
         // The answer writes the path in another way than the call did.
-        let resolved = "Access denied - path outside allowed directories: /etc/passwd not in /srv/a, /srv/b";
-        assert_eq!(confining(resolved, "/srv/a/../../etc/passwd", true), ["/srv/a"]);
+        let resolved = "Access denied - path outside allowed directories: /data/y not in /srv/a, /srv/b";
+        assert_eq!(confining(resolved, "/home/link/y", true), ["/srv/a"]);
     }
 
     #[test]

@@ -200,7 +200,7 @@ mod tests {
     fn waiting() -> Suspicions {
         let mut suspicions = Suspicions::default();
         for number in 0..20 {
-            suspicions.add(None, suspected(number, Kind::AcceptedInvalid, &format!("/{number}")));
+            suspicions.add(None, suspected(number, Kind::AcceptedInvalid, &format!("/part{number}")));
         }
         suspicions.add(None, suspected(20, Kind::Crash, ""));
         suspicions

@@ -67,26 +67,26 @@ fn wrong_code() -> Scene {
 /// Two tools that rely on their schemas without checking arguments against them; the fixed twin checks.
 fn checks_no_arguments() -> Scene {
     let tool = |name: &str| {
-        let beads = json!({"beads": {"type": "array", "items": {"type": "string"}}});
-        let tool = Tool::new(name, "Does something with beads.", beads, &["beads"], |_| said("done"));
+        let lines = json!({"lines": {"type": "array", "items": {"type": "string"}}});
+        let tool = Tool::new(name, "Does something with lines.", lines, &["lines"], |_| said("done"));
         tool.entry(Entry::Anything).except(
-            |call| !has_only_beads(call),
+            |call| !has_only_lines(call),
             |call| {
-                internal(match call.arguments.get("beads") {
+                internal(match call.arguments.get("lines") {
                     None => "Cannot read properties of undefined (reading 'map')",
                     Some(Value::Null) => "Cannot read properties of null (reading 'map')",
-                    Some(Value::Array(_)) => "bead.trim is not a function",
-                    Some(_) => "beads.map is not a function",
+                    Some(Value::Array(_)) => "line.trim is not a function",
+                    Some(_) => "lines.map is not a function",
                 })
             },
         )
     };
-    Scene::of(vec![tool("string_beads"), count_words(), tool("polish_beads")])
+    Scene::of(vec![tool("join_lines"), count_words(), tool("reverse_lines")])
 }
 
-fn has_only_beads(call: &Call) -> bool {
-    let beads = call.arguments["beads"].as_array().filter(|beads| beads.iter().all(Value::is_string));
-    beads.is_some() && call.arguments.as_object().is_some_and(|members| members.len() == 1)
+fn has_only_lines(call: &Call) -> bool {
+    let lines = call.arguments["lines"].as_array().filter(|lines| lines.iter().all(Value::is_string));
+    lines.is_some() && call.arguments.as_object().is_some_and(|members| members.len() == 1)
 }
 
 /// Fails on every call, for want of something outside.
