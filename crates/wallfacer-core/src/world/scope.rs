@@ -169,14 +169,7 @@ pub fn stated_directories(text: &str, sent: &str) -> BTreeSet<PathBuf> {
     let end =
         text.char_indices().map(|(at, _)| at).take_while(|at| *at <= MAX_TEXT).last().unwrap_or_default();
     let text = if text.len() <= MAX_TEXT { text } else { &text[..end] };
-    // In "outside allowed directories: /a not in /b", the first path is the one that was refused.
-    static IS_REFUSED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"(?i)^["'`]?\s*(?:(?:is|was|are)\s+)?(?:not\b|outside\b)"#).expect("a constant")
-    });
-    let is_stated = |found: &regex::Captures<'_>| {
-        found.get(0).is_some_and(|whole| !IS_REFUSED.is_match(&text[whole.end()..]))
-    };
-    let lists = LEAD.captures_iter(text).filter(is_stated).flat_map(|found| {
+    let lists = LEAD.captures_iter(text).filter(|found| is_stated(found, text)).flat_map(|found| {
         let list = format!("{} {}", &found[1], found.get(2).map_or("", |more| more.as_str()));
         EACH.find_iter(&list)
             .map(|path| path.as_str().trim_end_matches(['/', '.']).to_owned())
@@ -184,6 +177,15 @@ pub fn stated_directories(text: &str, sent: &str) -> BTreeSet<PathBuf> {
     });
     let named = lists.filter(|path| path.len() > 1 && !sent.contains(path.as_str()));
     named.take(MAX_STATED).map(PathBuf::from).collect()
+}
+
+/// Whether a path that was found is not the one that was refused, which comes first in "outside allowed directories: /a not in
+/// /b".
+fn is_stated(found: &regex::Captures<'_>, text: &str) -> bool {
+    static IS_REFUSED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?i)^["'`]?\s*(?:(?:is|was|are)\s+)?(?:not\b|outside\b)"#).expect("a constant")
+    });
+    found.get(0).is_some_and(|whole| !IS_REFUSED.is_match(&text[whole.end()..]))
 }
 
 /// The directories that an answer says the server keeps to: those that are allowed, and those that a refusal says a path
@@ -201,8 +203,8 @@ pub fn confining_directories(answer: &str, sent: &str, refused: bool) -> BTreeSe
     let start: String = answer.chars().take(MAX_TEXT).collect();
     let mut found = BTreeSet::new();
     if refused {
-        let named =
-            NOT_IN.captures_iter(&start).map(|found| found[1].trim_end_matches(['/', '.']).to_owned());
+        let stated = NOT_IN.captures_iter(&start).filter(|found| is_stated(found, &start));
+        let named = stated.map(|found| found[1].trim_end_matches(['/', '.']).to_owned());
         found.extend(named.filter(|path| path.len() > 1 && !sent.contains(path.as_str())).map(PathBuf::from));
     }
     if ALLOWED.is_match(&start) {
