@@ -79,10 +79,9 @@ fn programs_that_are_missing_are_stood_in_for_however_they_are_called() {
     assert_eq!(missed, 0, "{:?}", run.not_tested);
 }
 
-/// A check of the server whose tools depend on services.
-fn with_services(words: &[&str]) -> Run {
+/// A check of a server in Python.
+fn check_of(script: &str, words: &[&str]) -> Run {
     let place = tempfile::tempdir().unwrap();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reach/services.py");
     let mut command = Command::new("python3", [script].into_iter().chain(words.iter().copied()));
     command.cwd = Some(place.path().to_owned());
     let mut target = Target::new(Reach::Command(command));
@@ -98,6 +97,11 @@ fn with_services(words: &[&str]) -> Run {
         shared: None,
     };
     check(Connector::new(target, common::environment()), &options, &mut Nobody).unwrap()
+}
+
+/// The one whose tools depend on services.
+fn with_services(words: &[&str]) -> Run {
+    check_of(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reach/services.py"), words)
 }
 
 #[test]
@@ -129,4 +133,25 @@ fn what_fails_without_a_service_is_the_servers_own_fault() {
     let internal = run.findings.iter().filter(|finding| finding.kind.name() == "internal_error");
     let internal: Vec<_> = internal.map(|finding| finding.tool.as_deref()).collect();
     assert_eq!(internal, [Some("press_beetle")], "{:?}", run.findings);
+}
+
+#[test]
+fn a_server_that_brings_its_own_authorities_trusts_the_sandbox_and_one_that_pins_does_not() {
+    let walls = wallfacer_fixtures::require("a machine on which servers can be confined", can_confine());
+    let list = std::fs::read_to_string("/etc/ssl/certs/ca-certificates.crt").ok();
+    let Some(list) = walls.and(wallfacer_fixtures::require("a list of public authorities", list)) else {
+        return;
+    };
+    let place = tempfile::tempdir().unwrap();
+    let (all, one) = (place.path().join("all.pem"), place.path().join("one.pem"));
+    let end = "-----END CERTIFICATE-----\n";
+    std::fs::write(&all, &list).unwrap();
+    std::fs::write(&one, &list[..list.find(end).unwrap() + end.len()]).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reach/authorities.py");
+    let brings = check_of(script, &[all.to_str().unwrap()]);
+    assert!(brings.tools["read_tide"].valid_completed > 0, "{:?}", missed(&brings.not_tested));
+    let pins = check_of(script, &[one.to_str().unwrap()]);
+    assert_eq!(pins.tools["read_tide"].valid_completed, 0);
+    let told = missed(&pins.not_tested).into_iter().any(|line| line.starts_with("read_tide: "));
+    assert!(told && pins.findings.is_empty(), "{:?} {:?}", missed(&pins.not_tested), pins.findings);
 }

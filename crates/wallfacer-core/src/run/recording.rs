@@ -57,7 +57,7 @@ pub struct Taken {
 /// A request to a service, which the sandbox answered in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// That of HTTP; `STATEMENT` for what a database was asked.
+    /// That of HTTP; `STATEMENT` for what a database was asked, `GREETING` where it came to no request.
     pub method: String,
     pub host: String,
     /// With its query.
@@ -66,11 +66,18 @@ pub struct Fetched {
 
 /// How a database is asked.
 pub const STATEMENT: &str = "STATEMENT";
+/// A greeting that the server broke off, because it trusts nobody who vouches for the sandbox.
+const GREETING: &str = "GREETING";
 
 impl Fetched {
     /// Whether it was answered with a document whose shape can be learned.
     pub fn is_document(&self) -> bool {
-        self.method != STATEMENT
+        self.method != STATEMENT && !self.is_distrusted()
+    }
+
+    /// Whether the server did not trust who answered.
+    pub fn is_distrusted(&self) -> bool {
+        self.method == GREETING
     }
 
     /// All requests of the step's call.
@@ -81,6 +88,10 @@ impl Fetched {
             if let Some(statement) = &flow.statement {
                 let host = named(flow.name.clone());
                 return Some(Fetched { method: STATEMENT.to_owned(), host, path: statement.clone() });
+            }
+            if flow.tls.as_ref().is_some_and(|greeting| greeting.distrusts) {
+                let host = named(flow.name.clone());
+                return Some(Fetched { method: GREETING.to_owned(), host, path: String::new() });
             }
             let request = flow.http.as_ref().filter(|request| request.method != "CONNECT")?;
             let host = named(flow.name.clone().or_else(|| request.host.clone()));

@@ -15,7 +15,7 @@ use crate::observe::Answer;
 use crate::plan::{Case, FirstCalls, Footholds, Mode, Options, Phase, Planner};
 use crate::run::{Fetched, Patience, Recording, Runner, Taken};
 use crate::wire::{ConnectError, Connector, Server};
-use crate::world::{Expected, asked_of_nothing, expected_members, members_asked_for, missed};
+use crate::world::{Expected, Traced, asked_of_nothing, expected_members, members_asked_for, missed};
 
 /// Valid calls of each tool; one that takes none of them gets more.
 const CALLS: usize = 16;
@@ -44,6 +44,8 @@ pub struct Rehearsed {
     pub fetching: BTreeMap<String, Case>,
     /// Programs that are stood in for.
     pub stand_ins: BTreeSet<String>,
+    /// Whether servers must be started that trust the sandbox.
+    pub trusts: bool,
     /// Servers that were started.
     pub lives: u64,
     /// Calls that worked, and what they returned.
@@ -74,21 +76,20 @@ pub async fn rehearse(
         return rehearsed;
     }
     let context = Context::new(catalogue, server.protocol);
-    for number in 0..=MAX_WATCHED {
-        let mut watched = match number {
-            0 => None,
-            _ => {
-                let mut connector = connector.clone();
-                connector.world_mut().watch = true;
-                connector.world_mut().lookups = true;
-                let patience = Patience::new(connector.target().timeouts.clone());
-                Some(Runner::new(connector, catalogue, patience))
-            }
-        };
+    let mut distrust = Distrust::Unknown;
+    // A server of its own, where the one that is there will not do.
+    let mut other: Option<Runner> = None;
+    let mut number = 0;
+    while number <= MAX_WATCHED {
+        if number > 0 {
+            let mut connector = connector.clone();
+            connector.world_mut().lookups = true;
+            other = Some(watched(connector, catalogue));
+        }
         let known = rehearsed.stand_ins.len();
         let mut pass = Pass {
             connector,
-            runner: watched.as_mut().unwrap_or(runner),
+            runner: other.as_mut().unwrap_or(runner),
             context: &context,
             until: Instant::now() + plan.time,
             rehearsed: &mut rehearsed,
@@ -97,6 +98,7 @@ pub async fn rehearse(
             asked: BTreeMap::new(),
             needs_anything: false,
             made: 0,
+            distrust,
         };
         // A server that does not start a second time is told by those who need it.
         let _or_out_of_time = tokio::time::timeout(plan.time * 2, pass.go(&tools, plan.seed)).await;
@@ -105,12 +107,28 @@ pub async fn rehearse(
             pass.runner.rest().await;
         }
         let lacking = std::mem::take(&mut pass.lacking);
-        if let Some(runner) = watched {
-            rehearsed.lives += runner.lives;
-            if rehearsed.stand_ins.len() == known {
-                break;
+        distrust = std::mem::replace(&mut pass.distrust, Distrust::LookedInto);
+        rehearsed.lives += other.take().map_or(0, |runner| runner.lives);
+        if let Distrust::Seen(case) = distrust {
+            distrust = Distrust::LookedInto;
+            let mut watched = watched(connector.clone(), catalogue);
+            let told = tokio::time::timeout(plan.time, trusted(&mut watched, &case, &context)).await;
+            watched.rest().await;
+            rehearsed.lives += watched.lives;
+            let told = told.into_iter().flatten().flatten();
+            rehearsed.trusts =
+                told.fold(false, |any, traced| connector.world_mut().trust_us_in(&traced) || any);
+            if rehearsed.trusts {
+                runner.rest().await;
+                let patience = Patience::new(connector.target().timeouts.clone());
+                other = Some(Runner::new(connector.clone(), catalogue, patience));
             }
+            continue;
         }
+        if number > 0 && rehearsed.stand_ins.len() == known {
+            break;
+        }
+        number += 1;
         tools.retain(|tool| lacking.contains(&tool.name));
         tools.truncate(MAX_LACKING);
         if tools.is_empty() {
@@ -118,6 +136,31 @@ pub async fn rehearse(
         }
     }
     rehearsed
+}
+
+/// A server of which every call into the system is seen.
+fn watched(mut connector: Connector, catalogue: &Catalogue) -> Runner {
+    connector.world_mut().watch = true;
+    let patience = Patience::new(connector.target().timeouts.clone());
+    Runner::new(connector, catalogue, patience)
+}
+
+/// What a server did at its start and in a call that it did not trust anybody in: it has read somewhere whom it trusts.
+async fn trusted(runner: &mut Runner, case: &Case, context: &Context) -> Result<Vec<Traced>, ConnectError> {
+    let mut seen: Vec<Traced> = runner.life().await?.startup.take().into_iter().collect();
+    let patience = runner.patience().brief();
+    let attempt = attempt(runner, case, &patience, context).await?;
+    seen.extend(attempt.recording.steps.into_iter().filter_map(|taken| taken.traced));
+    Ok(seen)
+}
+
+/// Whether a server refuses to believe that the sandbox is who it wanted to reach.
+#[derive(Debug, Clone)]
+enum Distrust {
+    Unknown,
+    /// In this call.
+    Seen(Case),
+    LookedInto,
 }
 
 /// What decides a rehearsal.
@@ -145,6 +188,7 @@ struct Pass<'a> {
     needs_anything: bool,
     /// Cases that had their turn.
     made: usize,
+    distrust: Distrust,
 }
 
 impl Pass<'_> {
@@ -183,7 +227,11 @@ impl Pass<'_> {
                 if Instant::now() >= self.until {
                     return Ok(());
                 }
-                let Some((answer, recording)) = self.call(&case, tool).await? else { continue };
+                let called = self.call(&case, tool).await?;
+                if matches!(self.distrust, Distrust::Seen(_)) {
+                    return Ok(());
+                }
+                let Some((answer, recording)) = called else { continue };
                 if teach(planner, &case, &answer, &recording) || is_fatal(&recording) {
                     self.lacking.remove(&name);
                     done.insert(name);
@@ -208,7 +256,12 @@ impl Pass<'_> {
                 return Ok(last);
             };
             let words = refusal(taken);
-            let asked = taken.fetched.as_ref().is_some_and(|fetched| !fetched.is_empty());
+            let fetched = taken.fetched.as_deref().unwrap_or_default();
+            let asked = !fetched.is_empty();
+            if matches!(self.distrust, Distrust::Unknown) && fetched.iter().any(Fetched::is_distrusted) {
+                self.distrust = Distrust::Seen(case.clone());
+                return Ok(None);
+            }
             self.needs_anything |= asked || lacks_program(&words);
             let failed = seen.answer != Answer::Completed || fails_in_words(taken) || is_error(&words);
             if failed {

@@ -78,7 +78,7 @@ impl Session {
         let rehearsed = crew.runtime.block_on(self.stop.unless(rehearsal));
         self.rehearsed = rehearsed.inspect_err(|_| lab.rest())?;
         *first_calls = std::mem::take(&mut self.rehearsed.calls);
-        if self.rehearsed.stand_ins.is_empty() {
+        if self.rehearsed.stand_ins.is_empty() && !self.rehearsed.trusts {
             lab.add_lives(self.rehearsed.lives);
             lab.adopt(World::Plain, crew);
             return Ok(lab);

@@ -19,6 +19,7 @@
 //! | `vigil` | the call in flight → what was seen of it |
 //! | `sought` | what was seen of a start → what the server looked for in vain |
 //! | `stand_in` | a program that is missing → one that answers in its place |
+//! | `trust` | files that were read → the lists of authorities among them, with ours in them |
 //! | `missed` | an error → what the answer of a service lacked |
 //! | `code` | a command → members that its code expects in the answers of services |
 //! | `traced` | what was seen, as data |
@@ -44,6 +45,7 @@ mod standing;
 mod start;
 mod store;
 mod traced;
+mod trust;
 mod uv;
 mod vigil;
 mod way;

@@ -18,7 +18,7 @@ use super::fetch::{Fetching, ForFetching};
 use super::launcher::Launcher;
 use super::scope::{DeclaredBy, named_by_variables, places, scopes};
 use super::standing::Standing;
-use super::workspace;
+use super::{trust, workspace};
 use crate::target::{Command, Confine, Imitation, Net, Reach, Sandbox, Target, imitate, secret_values};
 
 /// Where nothing says what the home directory is.
@@ -42,6 +42,8 @@ pub struct World {
     pub shapes: Arc<Shapes>,
     /// Programs that answer in the place of those that the machine lacks.
     pub stand_ins: BTreeMap<PathBuf, Plant>,
+    /// Lists of authorities that the server brought along, and trusts instead of those of the machine.
+    pub(super) trusted: BTreeSet<PathBuf>,
     /// Ports of loopback where somebody answers, whatever is refused elsewhere.
     pub listeners: Vec<u16>,
     /// Whether every call into the system is seen. It costs a server that makes many of them about as much again.
@@ -84,6 +86,7 @@ impl World {
             fault: None,
             shapes: Arc::default(),
             stand_ins: BTreeMap::new(),
+            trusted: BTreeSet::new(),
             listeners: Vec::new(),
             watch: target.sandbox.required.observe,
             lookups: false,
@@ -301,6 +304,7 @@ impl World {
                 .map(|canary| (canary.path, Plant::File { content: canary.content, executable: false }))
                 .chain(self.workspace().iter().flat_map(|directory| workspace::plants(directory)))
                 .chain(self.stand_ins.clone())
+                .chain(authority.iter().flat_map(|authority| trust::plants(&self.trusted, authority.pem())))
                 .chain(self.plants.clone())
                 .collect(),
             variables: self

@@ -1,6 +1,7 @@
 //! Talks on an accepted connection and records what is said. Finds out what is spoken and answers HTTP; databases answer
 //! for themselves, and all else is heard out in silence.
 
+use std::io;
 use std::net::IpAddr;
 use std::pin::pin;
 
@@ -129,11 +130,21 @@ async fn secure(wire: Wire, accepted: Accepted, greeting: &[u8], manners: &Manne
     match timeout(IDLE, handshake.as_mut()).await {
         Ok(Ok(stream)) => Some(Wire::new(stream, recorder)),
         // The connection is within the failure: it is closed only when this is on record.
-        _failure => {
+        failure => {
+            if matches!(&failure, Ok(Err((error, _))) if is_distrust(error)) {
+                recorder.distrusted();
+            }
             recorder.sent(greeting);
             None
         }
     }
+}
+
+/// Whether a client ended its greeting because of our certificate.
+fn is_distrust(error: &io::Error) -> bool {
+    use rustls::AlertDescription::{BadCertificate, CertificateUnknown, UnknownCA};
+    let alert = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+    matches!(alert, Some(rustls::Error::AlertReceived(UnknownCA | BadCertificate | CertificateUnknown)))
 }
 
 /// Answers one request after the other.

@@ -58,6 +58,8 @@ pub struct Bytes {
 pub struct Hello {
     pub sni: Option<String>,
     pub alpn: Vec<String>,
+    /// It ended the greeting because it trusts nobody who vouches for us.
+    pub distrusts: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

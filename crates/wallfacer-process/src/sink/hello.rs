@@ -18,6 +18,7 @@ impl From<&ClientHello<'_>> for Hello {
         Self {
             sni: greeting.server_name().map(str::to_owned),
             alpn: protocols.map(|protocol| String::from_utf8_lossy(protocol).into_owned()).collect(),
+            distrusts: false,
         }
     }
 }

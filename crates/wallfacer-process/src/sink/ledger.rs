@@ -132,6 +132,15 @@ impl Recorder {
         });
     }
 
+    /// The greeting came to nothing, because our certificate is not trusted.
+    pub(super) fn distrusted(&mut self) {
+        if let Some(hello) = &mut self.tls {
+            hello.distrusts = true;
+        }
+        let tls = self.tls.clone();
+        self.change(|flow| flow.tls = tls);
+    }
+
     /// The request whose head was sent last.
     pub(super) fn requested(&mut self, request: Request) {
         let named = self.heading.name.clone().or_else(|| request.host.clone());
