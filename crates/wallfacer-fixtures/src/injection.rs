@@ -73,6 +73,11 @@ static INJECTIONS: &[Injection] = &[
         &[medium("resource_growth", "search_pages")],
     ),
     row(
+        "power-without-limit",
+        "Works out powers however large they are.",
+        &[medium("resource_growth", "work_out")],
+    ),
+    row(
         "memory-runs-away",
         "Writes out whatever a document's entities stand for.",
         &[medium("resource_growth", "read_document")],

@@ -55,6 +55,9 @@ pub struct Finding {
     #[serde(default, with = "stored_target", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "Option<Shown>"))]
     pub other: Option<Shown>,
+    /// Directories that the server itself says it keeps to: what is planted lies in and around them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<String>,
     #[serde(default)]
     pub server: ServerName,
     /// The protocol version that was spoken.
@@ -141,6 +144,7 @@ impl Finding {
             seed: 0,
             target: None,
             other: None,
+            stated: Vec::new(),
             server: ServerName::default(),
             protocol: None,
             references: Vec::new(),

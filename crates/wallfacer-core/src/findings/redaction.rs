@@ -89,6 +89,9 @@ impl Redaction {
         for name in names(finding) {
             *name = self.named(name);
         }
+        for directory in &mut finding.stated {
+            *directory = self.known(directory);
+        }
         for target in finding.target.iter_mut().chain(&mut finding.other) {
             let words = target.command.iter_mut().chain(&mut target.roots);
             for word in words.chain(&mut target.cwd).chain(&mut target.url) {

@@ -196,6 +196,20 @@ pub fn is_type_mistake(text: &str) -> bool {
     MISTAKES.is_match(&text.chars().take(MAX_TEXT).collect::<String>().to_lowercase())
 }
 
+/// Whether an error is that of a program that got out of hand, by its own words, or says nothing at all. Whatever else it
+/// says somebody wrote for this very case.
+pub fn is_out_of_hand(text: &str) -> bool {
+    static SAYS_NOTHING: LazyLock<Regex> = LazyLock::new(|| {
+        let vague = r"internal (?:server )?error|unexpected|unhandled|uncaught|unknown error|something (?:went|is) wrong|exception\b";
+        let by_code = r"not (?:a constructor|defined|callable|subscriptable)|unhashable|unsupported operand|keyword argument|positional argument|cannot access (?:local|free)|referenced before|before initiali[sz]ation|values to unpack|math domain|json serializable|circular structure|reduce of empty|cannot (?:convert|set propert)|can't (?:convert|multiply)|mix bigint|invalid (?:array length|literal|memory address)|runtime error|interface conversion|slice bounds|null ?pointer|object reference|deadlock";
+        pattern(&format!("{vague}|{by_code}"))
+    });
+    let text = without_frames(&text.chars().take(MAX_TEXT).collect::<String>().to_lowercase());
+    let words = text.split_whitespace().count();
+    let fails = [&*CRASHES, &*BY_ITSELF, &*SAYS_NOTHING];
+    words < 2 || is_type_mistake(&text) || fails.iter().any(|signs| signs.is_match(&text))
+}
+
 /// How the library of a server refuses arguments before the tool has them: whatever was fetched has no part in it.
 static REFUSES_ARGUMENTS: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"input validation error|invalid arguments for tool"));
@@ -286,6 +300,29 @@ mod tests {
             "runtime error: index out of range [5] with length 3",
         ] {
             assert_eq!(blame(text), Blame::Nobody, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_that_somebody_wrote_is_not_a_program_out_of_hand() {
+        for text in [
+            "Packing failed: a box of this kind needs a lid. Take a tray instead.",
+            "The shelf is not empty. Set `recursive` to clear it",
+            "No more tries are left",
+        ] {
+            assert!(!is_out_of_hand(text), "{text}");
+        }
+        for text in [
+            "",
+            "'beds'",
+            "Internal error",
+            "something went wrong somewhere",
+            "lines.map is not a function",
+            "beds is not defined",
+            "'NoneType' object is not subscriptable",
+            "java.lang.IllegalStateException: shelf",
+        ] {
+            assert!(is_out_of_hand(text), "{text}");
         }
     }
 

@@ -3,12 +3,13 @@
 //! knows a call that each tool takes. Nothing is judged here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wallfacer_process::sink::{Hint, Type};
 
-use super::lab::{attempt, fails_in_words, refusal, teach};
+use super::lab::{attempt, confining, fails_in_words, refusal, teach};
 use crate::catalogue::{Catalogue, Tool};
 use crate::judge::{Blame, Context, blame, lacks_program};
 use crate::observe::Answer;
@@ -44,8 +45,8 @@ pub struct Rehearsed {
     pub fetching: BTreeMap<String, Case>,
     /// Programs that are stood in for.
     pub stand_ins: BTreeSet<String>,
-    /// Whether servers must be started that trust the sandbox.
-    pub trusts: bool,
+    /// Whether servers must be started anew, because the sandbox was changed: they trust it, or work in other directories.
+    pub changes: bool,
     /// Servers that were started.
     pub lives: u64,
     /// Calls that worked, and what they returned.
@@ -94,6 +95,7 @@ pub async fn rehearse(
             until: Instant::now() + plan.time,
             rehearsed: &mut rehearsed,
             lacking: BTreeSet::new(),
+            confining: BTreeSet::new(),
             expected: None,
             asked: BTreeMap::new(),
             needs_anything: false,
@@ -107,6 +109,7 @@ pub async fn rehearse(
             pass.runner.rest().await;
         }
         let lacking = std::mem::take(&mut pass.lacking);
+        let confining = std::mem::take(&mut pass.confining);
         distrust = std::mem::replace(&mut pass.distrust, Distrust::LookedInto);
         rehearsed.lives += other.take().map_or(0, |runner| runner.lives);
         if let Distrust::Seen(case) = distrust {
@@ -116,13 +119,21 @@ pub async fn rehearse(
             watched.rest().await;
             rehearsed.lives += watched.lives;
             let told = told.into_iter().flatten().flatten();
-            rehearsed.trusts =
-                told.fold(false, |any, traced| connector.world_mut().trust_us_in(&traced) || any);
-            if rehearsed.trusts {
+            let trusts = told.fold(false, |any, traced| connector.world_mut().trust_us_in(&traced) || any);
+            if trusts {
+                rehearsed.changes = true;
                 runner.rest().await;
-                let patience = Patience::new(connector.target().timeouts.clone());
-                other = Some(Runner::new(connector.clone(), catalogue, patience));
+                other = Some(unwatched(connector, catalogue));
             }
+            continue;
+        }
+        // Who says which directories it keeps to is called about files in these.
+        let declared =
+            confining.iter().fold(false, |any, stated| connector.world_mut().declare(stated) || any);
+        if declared {
+            rehearsed.changes = true;
+            runner.rest().await;
+            other = Some(unwatched(connector, catalogue));
             continue;
         }
         if number > 0 && rehearsed.stand_ins.len() == known {
@@ -138,11 +149,16 @@ pub async fn rehearse(
     rehearsed
 }
 
+/// A further server, in the world as it is now.
+fn unwatched(connector: &Connector, catalogue: &Catalogue) -> Runner {
+    let patience = Patience::new(connector.target().timeouts.clone());
+    Runner::new(connector.clone(), catalogue, patience)
+}
+
 /// A server of which every call into the system is seen.
 fn watched(mut connector: Connector, catalogue: &Catalogue) -> Runner {
     connector.world_mut().watch = true;
-    let patience = Patience::new(connector.target().timeouts.clone());
-    Runner::new(connector, catalogue, patience)
+    unwatched(&connector, catalogue)
 }
 
 /// What a server did at its start and in a call that it did not trust anybody in: it has read somewhere whom it trusts.
@@ -181,6 +197,8 @@ struct Pass<'a> {
     rehearsed: &'a mut Rehearsed,
     /// Tools that say that a program is not there.
     lacking: BTreeSet<String>,
+    /// Directories that the server says it keeps to.
+    confining: BTreeSet<PathBuf>,
     expected: Option<Vec<Expected>>,
     /// Members of which its code asks something, by what that is.
     asked: BTreeMap<String, Vec<String>>,
@@ -232,6 +250,7 @@ impl Pass<'_> {
                     return Ok(());
                 }
                 let Some((answer, recording)) = called else { continue };
+                self.confining.extend(confining(&case, &recording, &answer));
                 if teach(planner, &case, &answer, &recording) || is_fatal(&recording) {
                     self.lacking.remove(&name);
                     done.insert(name);

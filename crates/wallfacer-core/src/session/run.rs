@@ -78,7 +78,7 @@ impl Session {
         let rehearsed = crew.runtime.block_on(self.stop.unless(rehearsal));
         self.rehearsed = rehearsed.inspect_err(|_| lab.rest())?;
         *first_calls = std::mem::take(&mut self.rehearsed.calls);
-        if self.rehearsed.stand_ins.is_empty() && !self.rehearsed.trusts {
+        if self.rehearsed.stand_ins.is_empty() && !self.rehearsed.changes {
             lab.add_lives(self.rehearsed.lives);
             lab.adopt(World::Plain, crew);
             return Ok(lab);
@@ -109,7 +109,8 @@ impl Session {
 
     pub fn notebook(&self) -> Notebook {
         let Known { server, catalogue, schemas, .. } = &self.known;
-        let mut notebook = Notebook::new(Prover::new(server, catalogue, schemas, self.seed));
+        let prover = Prover::new(server, catalogue, schemas, self.seed);
+        let mut notebook = Notebook::new(prover.of_stated(self.connector.world().stated()));
         for program in &self.rehearsed.stand_ins {
             let text = format!("`{program}` is not installed: a stand-in answered in its place");
             notebook.prover.note(Note { tool: None, text });

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use wallfacer_process::jail::{
@@ -19,10 +19,13 @@ use super::launcher::Launcher;
 use super::scope::{DeclaredBy, named_by_variables, places, scopes};
 use super::standing::Standing;
 use super::{trust, workspace};
-use crate::target::{Command, Confine, Imitation, Net, Reach, Sandbox, Target, imitate, secret_values};
+use crate::target::{Command, Confine, Imitation, Net, Sandbox, Target, imitate, secret_values};
 
 /// Where nothing says what the home directory is.
 const NO_HOME: &str = "/nonexistent";
+
+/// The most directories that are taken for scopes because the server says that it keeps to them: it can say anything.
+const MAX_STATED: usize = 4;
 
 /// Below this rung a server has all the rights of the user.
 pub(super) const LAST_WITH_WALLS: Rung = Rung::Fence;
@@ -55,6 +58,8 @@ pub struct World {
     /// The best rung that is tried.
     pub best: Rung,
     pub(super) home: PathBuf,
+    /// The same, or what its variables say that it is.
+    home_of_server: PathBuf,
     pub(super) sandbox: Sandbox,
     pub(super) launcher: Launcher,
     pub(super) remarks: Vec<String>,
@@ -93,6 +98,7 @@ impl World {
             disk: None,
             best: Rung::Overlay,
             home: home(target, ambient),
+            home_of_server: given_home(target).unwrap_or_else(|| home(target, ambient)),
             sandbox: target.sandbox.clone(),
             launcher: Launcher::Nothing,
             remarks: Vec::new(),
@@ -193,6 +199,32 @@ impl World {
         &self.scopes
     }
 
+    /// Takes a directory for one of those that the server was told of, because it says that it keeps to it. Whether that is
+    /// new. One that is neither there nor below a place that servers make directories in is only a way of speaking.
+    pub fn declare(&mut self, stated: &Path) -> bool {
+        let directory = match stated.strip_prefix("~") {
+            Ok(within) => self.home_of_server.join(within),
+            Err(_) => stated.to_path_buf(),
+        };
+        let directory = directory.canonicalize().unwrap_or(directory);
+        let may_be_there =
+            directory.is_dir() || directory.starts_with(&self.home) || directory.starts_with("/tmp");
+        let known = self.scopes.get(&directory).is_some_and(|by| *by <= DeclaredBy::Server);
+        let declared = self.scopes.values().filter(|by| **by == DeclaredBy::Server).count();
+        if known || declared >= MAX_STATED || !may_be_there || directory.parent().is_none() {
+            return false;
+        }
+        // Only its own world gets more: what is hidden of the machine stays hidden, whatever the server says.
+        self.scopes.insert(directory, DeclaredBy::Server);
+        true
+    }
+
+    /// Directories that only the server itself says it keeps to.
+    pub fn stated(&self) -> impl Iterator<Item = &Path> {
+        let by_itself = self.scopes.iter().filter(|(_, by)| **by == DeclaredBy::Server);
+        by_itself.map(|(directory, _)| directory.as_path())
+    }
+
     /// What is planted in the home directory of a life.
     pub fn canaries(&self, standing: &Standing) -> Vec<Canary> {
         let Some(home) = &standing.home else { return Vec::new() };
@@ -220,10 +252,11 @@ impl World {
 
     /// The directory that samples are planted in: the narrowest that the server was told of, where it is confined.
     pub fn workspace(&self) -> Option<PathBuf> {
-        let (directory, _) = self.scopes.iter().min_by_key(|(_, by)| **by)?;
+        let (directory, by) = self.scopes.iter().min_by_key(|(_, by)| **by)?;
         let is_own =
             directory.is_absolute() && directory.parent().is_some() && !self.home.starts_with(directory);
-        (is_own && directory.is_dir() && self.has_walls()).then(|| directory.clone())
+        let is_there = is_own && directory.is_dir() || *by == DeclaredBy::Server;
+        (is_there && self.has_walls()).then(|| directory.clone())
     }
 
     /// What a confined server has in the place of inherited secrets, by the names of the variables. The seed decides them.
@@ -333,14 +366,13 @@ impl World {
 /// The home directory of the user, so that what is really there stays hidden; else the one that the server is given.
 fn home(target: &Target, ambient: &BTreeMap<OsString, OsString>) -> PathBuf {
     let ours = ambient.get(OsStr::new("HOME")).map(PathBuf::from);
-    let given = match &target.reach {
-        Reach::Command(command) | Reach::Both { command, .. } => {
-            command.environment.set.get("HOME").map(PathBuf::from)
-        }
-        Reach::Url(_) => None,
-    };
-    let known = [ours, given].into_iter().flatten().find(|path| path.is_absolute());
+    let known = ours.filter(|path| path.is_absolute()).or_else(|| given_home(target));
     known.or_else(home_of_the_user).unwrap_or_else(|| NO_HOME.into())
+}
+
+fn given_home(target: &Target) -> Option<PathBuf> {
+    let given = target.reach.command()?.environment.set.get("HOME").map(PathBuf::from);
+    given.filter(|path| path.is_absolute())
 }
 
 /// Variables that nobody named and that hold something to keep.

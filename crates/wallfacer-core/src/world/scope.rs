@@ -164,18 +164,14 @@ pub fn stated_directories(text: &str, sent: &str) -> BTreeSet<PathBuf> {
         Regex::new(&format!(r"(?i){words}{between}{one}((?:\s*,?\s*(?:[-*]\s+)?{one})*)"))
             .expect("a constant")
     });
-    static EACH: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"/[^\s"'`,;:\]\)]{1,200}"#).expect("a constant"));
     let end =
         text.char_indices().map(|(at, _)| at).take_while(|at| *at <= MAX_TEXT).last().unwrap_or_default();
     let text = if text.len() <= MAX_TEXT { text } else { &text[..end] };
     let lists = LEAD.captures_iter(text).filter(|found| is_stated(found, text)).flat_map(|found| {
         let list = format!("{} {}", &found[1], found.get(2).map_or("", |more| more.as_str()));
-        EACH.find_iter(&list)
-            .map(|path| path.as_str().trim_end_matches(['/', '.']).to_owned())
-            .collect::<Vec<_>>()
+        places_of(&list)
     });
-    let named = lists.filter(|path| path.len() > 1 && !sent.contains(path.as_str()));
+    let named = lists.filter(|path| !sent.contains(path.as_str()));
     named.take(MAX_STATED).map(PathBuf::from).collect()
 }
 
@@ -189,7 +185,7 @@ fn is_stated(found: &regex::Captures<'_>, text: &str) -> bool {
 }
 
 /// The directories that an answer says the server keeps to: those that are allowed, and those that a refusal says a path
-/// is not in. Where a server merely works is no limit.
+/// is not in, or must be in. Where a server merely works is no limit. `~` is kept as it is: only its world knows that home.
 pub fn confining_directories(answer: &str, sent: &str, refused: bool) -> BTreeSet<PathBuf> {
     static ALLOWED: LazyLock<Regex> = LazyLock::new(|| {
         let words = r"accessible|allowed|confined|denied|escapes?|outside|permitted|restricted|sandbox(?:ed)?|traversal";
@@ -197,20 +193,43 @@ pub fn confining_directories(answer: &str, sent: &str, refused: bool) -> BTreeSe
     });
     static NOT_IN: LazyLock<Regex> = LazyLock::new(|| {
         let not = r"(?:not (?:with)?in|outside(?: of)?|escapes?|beyond)";
-        Regex::new(&format!(r#"(?i)\b{not}(?: the)?(?: \w+){{0,3}}:?\s*["'`(]?(/[^\s"'`,;:\]\)]{{1,200}})"#))
+        Regex::new(&format!(r#"(?i)\b{not}(?: the)?(?: \w+){{0,3}}:?\s*["'`(]?({ONE_PLACE})"#))
             .expect("a constant")
+    });
+    static MUST_BE_IN: LazyLock<Regex> = LazyLock::new(|| {
+        let must =
+            r"\b(?:must|should|only|ha(?:s|ve) to)\b[^\n/~]{0,80}?\b(?:within|in|inside|under|below)\b";
+        Regex::new(&format!(
+            r#"(?i){must}[^\n/~]{{0,60}}?[\s:]["'`(\[]*({ONE_PLACE}(?:["'`]?,\s*["'`]?{ONE_PLACE})*)"#
+        ))
+        .expect("a constant")
     });
     let start: String = answer.chars().take(MAX_TEXT).collect();
     let mut found = BTreeSet::new();
     if refused {
         let stated = NOT_IN.captures_iter(&start).filter(|found| is_stated(found, &start));
-        let named = stated.map(|found| found[1].trim_end_matches(['/', '.']).to_owned());
-        found.extend(named.filter(|path| path.len() > 1 && !sent.contains(path.as_str())).map(PathBuf::from));
+        let wanted = MUST_BE_IN.captures_iter(&start);
+        let lists = stated.chain(wanted).map(|found| found[1].to_owned());
+        let named = lists.flat_map(|list| places_of(&list)).filter(|place| !sent.contains(place.as_str()));
+        found.extend(named.map(PathBuf::from));
     }
     if ALLOWED.is_match(&start) {
         found.extend(stated_directories(&start, sent));
     }
     found.into_iter().take(MAX_STATED).collect()
+}
+
+/// A directory as servers write it: a whole path, or one that begins at the home directory.
+const ONE_PLACE: &str = r#"(?:~(?:/[^\s"'`,;:\]\)]{0,200})?|/[^\s"'`,;:\]\)]{1,200})"#;
+
+/// The directories of a list, without those that only show how a path is written.
+fn places_of(list: &str) -> Vec<String> {
+    static EACH: LazyLock<Regex> = LazyLock::new(|| Regex::new(ONE_PLACE).expect("a constant"));
+    const FOR_EXAMPLE: [&str; 3] = ["/path", "/absolute", "/full"];
+    let plain = |found: regex::Match<'_>| found.as_str().trim_end_matches(['/', '.']).to_owned();
+    let is_real =
+        |place: &String| !place.is_empty() && !FOR_EXAMPLE.iter().any(|example| place.starts_with(example));
+    EACH.find_iter(list).map(plain).filter(is_real).collect()
 }
 
 /// What must stay there for a server to find what it was told of: the scopes, and the places of files that it is to make.
@@ -425,6 +444,17 @@ mod tests {
         // The answer writes the path in another way than the call did.
         let resolved = "Access denied - path outside allowed directories: /data/y not in /srv/a, /srv/b";
         assert_eq!(confining(resolved, "/home/link/y", true), ["/srv/a"]);
+        for (told, wanted) in [
+            ("Not allowed: notes. Must be within one of these directories: ~", &["~"][..]),
+            ("Files should be in: \"/srv/a\", '~/b'", &["/srv/a", "~/b"]),
+            ("only paths under the garden (/srv/a) can be read", &["/srv/a"]),
+            ("the date must be in the form day/month", &[]),
+            ("it must be in one place, such as /path/to/file", &[]),
+            ("the answer must be in CSV/JSON", &[]),
+        ] {
+            assert_eq!(confining(told, "notes", true), wanted, "{told}");
+            assert!(confining(told, "notes", false).is_empty(), "{told}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::judge::checks::reply;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
-use crate::plan::{Case, Intent};
+use crate::plan::{Case, Intent, failure_in_words};
 use crate::run::Recording;
 use crate::wire::shortened;
 
@@ -27,7 +27,9 @@ impl Check for RefusesInvalid {
         let (Intent::Invalid { at, rule, what }, Some(tool)) = (&case.intent, case.tool_name()) else {
             return Verdict::Holds;
         };
-        let accepted = seen.steps.last().is_some_and(|step| step.answer == Answer::Completed);
+        // Who refuses in words, and does not flag it, has refused all the same; that it is not flagged a rule tells.
+        let refuses = reply::result(recording).is_some_and(|result| failure_in_words(&result).is_some());
+        let accepted = !refuses && seen.steps.last().is_some_and(|step| step.answer == Answer::Completed);
         if !accepted || is_tolerable(case, at, rule) || !is_forbidden(case, at, tool, context) {
             return Verdict::Holds;
         }

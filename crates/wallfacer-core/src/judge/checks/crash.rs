@@ -90,9 +90,12 @@ pub fn ended_as_told(case: &Case, seen: &Observation, context: &Context) -> Opti
         Answer::Gone { ending } => Some(*ending),
         _ => None,
     })?;
-    let given = case.arguments().and_then(serde_json::Value::as_object).is_some_and(|given| {
-        given.values().any(|value| value.is_number() || value.as_str().is_some_and(|text| !text.is_empty()))
-    });
+    // The end may come later than the answer, so more may be waited for behind the call.
+    let params = case.steps.iter().filter_map(Step::request).map(|(_, params)| params);
+    let arguments = params.filter_map(|params| params.get("arguments")?.as_object());
+    let given = arguments
+        .flat_map(serde_json::Map::values)
+        .any(|value| value.is_number() || value.as_str().is_some_and(|text| !text.is_empty()));
     let by_signal = match gone?.status {
         Status::Signalled { signal, .. } => ENDING_SIGNALS.contains(&signal),
         // Who catches the signal ends with its number, or in peace.
@@ -132,5 +135,41 @@ fn describe(ending: Option<Ending>) -> (String, String) {
             ("unknown".to_owned(), "ended when the process that watches over it was killed".to_owned())
         }
         None => ("closed".to_owned(), "closed the connection".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::catalogue::{Catalogue, Entry, Listing, Tool};
+    use crate::observe::Seen;
+    use crate::plan::Intent;
+    use crate::target::Version;
+    use crate::wire::Faults;
+
+    fn told(arguments: Value, more: &[Step]) -> bool {
+        let listed =
+            json!({ "name": "end_task", "description": "Ends a process by its number.", "inputSchema": {} });
+        let tool = Tool::read(listed.as_object().unwrap()).unwrap();
+        let tools = Listing { entries: vec![tool], ..Listing::default() };
+        let context = Context::new(&Catalogue { tools, ..Catalogue::default() }, Version::V2025_11_25);
+        let mut case = Case::tool("end_task", arguments, Intent::Valid, 1);
+        case.steps.extend_from_slice(more);
+        let status = Status::Signalled { signal: TERMINATE, core_dumped: false };
+        let answer =
+            Answer::Gone { ending: Some(Ending { status, after: Duration::ZERO, max_rss_bytes: None }) };
+        let seen = Seen { answer, faults: Faults::default(), took: Duration::ZERO };
+        ended_as_told(&case, &Observation { steps: vec![seen], stderr: Vec::new() }, &context).is_some()
+    }
+
+    #[test]
+    fn a_server_that_ends_some_time_after_it_was_told_to_has_done_its_job() {
+        assert!(told(json!({ "pid": 7 }), &[]));
+        assert!(told(json!({ "pid": 7 }), &[Step::Pause(300), Step::Probe]));
+        assert!(!told(json!({}), &[]));
     }
 }

@@ -3,7 +3,7 @@
 use wallfacer_schema::Schema;
 
 use crate::findings::{Cause, Given, Kind};
-use crate::judge::blame::{Blame, blame_of, excuse, is_type_mistake};
+use crate::judge::blame::{Blame, blame_of, excuse, is_out_of_hand, is_type_mistake};
 use crate::judge::charge::Charge;
 use crate::judge::checks::reply;
 use crate::judge::context::Context;
@@ -47,7 +47,8 @@ impl Check for NoInternalError {
             if !trace && (code != Some(INTERNAL_ERROR) || blamed == Blame::Output) {
                 continue;
             }
-            return Verdict::Broken(Box::new(match blamed == Blame::Input && !trace {
+            let is_refusal = blamed == Blame::Input || !is_out_of_hand(&words);
+            return Verdict::Broken(Box::new(match is_refusal && !trace {
                 true => wrong_code(&words),
                 false => charge(case, context, code, trace, &words),
             }));

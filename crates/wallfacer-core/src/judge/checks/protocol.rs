@@ -8,7 +8,7 @@ use crate::observe::{Answer, Observation};
 use crate::plan::{Case, Intent, Step};
 use crate::run::Recording;
 use crate::target::Severity;
-use crate::wire::{Fault, Faults, Stray, Strays, sample};
+use crate::wire::{Fault, Faults, Incoming, Stray, Strays, sample};
 
 /// The step that is not asked for: what the server does until it can be spoken to.
 const START: &str = "start";
@@ -16,6 +16,16 @@ const START: &str = "start";
 const NOT_NUMBERS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 /// Faults that mean that something other than messages was written to stdout.
 const NOISE: [Fault; 4] = [Fault::NotUtf8, Fault::NotJson, Fault::SplitOverLines, Fault::NotAnObject];
+/// What single lines of a text that is no message may look like.
+const PIECES: [Fault; 7] = [
+    Fault::NotUtf8,
+    Fault::SplitOverLines,
+    Fault::NotAnObject,
+    Fault::WrongVersion,
+    Fault::NeitherResultNorError,
+    Fault::NoId,
+    Fault::Batch,
+];
 
 pub struct KeepsToTheProtocol;
 
@@ -40,6 +50,9 @@ impl Check for KeepsToTheProtocol {
         let mut found = Faults::default();
         let all = seen.steps.iter().flat_map(|step| step.faults.iter());
         all.filter(|fault| is_wrong(*fault, malformed_frames)).for_each(|fault| found.add(fault));
+        if found.has(Fault::NotJson) {
+            found = without_pieces(&found, recording);
+        }
         if answers_notification(case, recording) {
             found.add(Fault::NoId);
         }
@@ -51,6 +64,17 @@ impl Check for KeepsToTheProtocol {
         charge.severity = weight(case, recording, &found);
         Verdict::Broken(Box::new(charge.with("sent", example(recording))))
     }
+}
+
+/// The faults of what was sent, where other text came too: lines of it that happen to be JSON are no broken messages, and which
+/// of them are is a matter of what was written.
+fn without_pieces(found: &Faults, recording: &Recording) -> Faults {
+    let answers: Vec<&Incoming> = recording.steps.iter().filter_map(super::reply::message).collect();
+    let is_of_text =
+        |fault: Fault| PIECES.contains(&fault) && !answers.iter().any(|answer| answer.faults.has(fault));
+    let mut left = Faults::default();
+    found.iter().filter(|fault| !is_of_text(*fault)).for_each(|fault| left.add(fault));
+    left
 }
 
 /// What is held against a server that writes something other than messages to stdout before it is asked anything. Many
@@ -175,7 +199,6 @@ mod tests {
     use super::*;
     use crate::plan::{RawFrame, Subject};
     use crate::run::Taken;
-    use crate::wire::Incoming;
     use serde_json::json;
 
     fn strays(lines: &[&str]) -> Strays {
@@ -193,13 +216,30 @@ mod tests {
     }
 
     fn severity(case: &Case, answered: &[&str]) -> Option<Severity> {
+        charged(case, answered).map(|charge| charge.severity.unwrap_or(charge.kind.default_severity()))
+    }
+
+    fn charged(case: &Case, answered: &[&str]) -> Option<Box<Charge>> {
         let taken = Taken { strays: strays(answered), ..Taken::unanswered("raw frame", Duration::ZERO) };
         let recording = Recording { steps: vec![taken], stderr: None };
         let seen = crate::observe::observe(&recording);
         match KeepsToTheProtocol.judge(case, &recording, &seen, &Context::default()) {
-            Verdict::Broken(charge) => Some(charge.severity.unwrap_or(charge.kind.default_severity())),
+            Verdict::Broken(charge) => Some(charge),
             _ => None,
         }
+    }
+
+    #[test]
+    fn lines_of_a_text_that_look_like_messages_make_no_other_bug_of_it() {
+        let call = Case::tool("t", json!({}), Intent::Valid, 1);
+        let plain = charged(&call, &["debug: called"]).unwrap();
+        for more in [&["[]"][..], &["{\"depth\": 3}", "7"], &["{}", "[1]", "\"x\""]] {
+            let lines = [&["debug: called with {"], more].concat();
+            assert_eq!(charged(&call, &lines).unwrap().cause, plain.cause, "{lines:?}");
+        }
+        // A second answer is one whatever else is written.
+        let twice = charged(&call, &["debug: called", r#"{"jsonrpc":"2.0","id":9,"result":{}}"#]).unwrap();
+        assert_ne!(twice.cause, plain.cause);
     }
 
     #[test]

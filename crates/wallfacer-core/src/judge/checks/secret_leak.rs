@@ -6,7 +6,7 @@ use crate::judge::checks::reply;
 use crate::judge::context::Context;
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
-use crate::plan::{Case, Step};
+use crate::plan::{Case, Step, places};
 use crate::run::Recording;
 
 pub struct KeepsSecrets;
@@ -18,6 +18,7 @@ impl Check for KeepsSecrets {
 
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
         let by_design = case.tool_name().is_some_and(|tool| context.shows_environment(tool));
+        let by_design = by_design || asks_for_it(case);
         let Some((place, variable)) = leak(case, recording, seen, context).filter(|_| !by_design) else {
             return Verdict::Holds;
         };
@@ -53,6 +54,12 @@ pub fn leak<'a>(
     });
     let place = place.or_else(|| Some(("what it writes to stderr", found(&seen.stderr)?)))?;
     (!is_ours(case, context)).then_some(place)
+}
+
+/// Whether a call names the file in which the system keeps the environment of a process: who reads what it is told to, and
+/// was told of no directory to keep to, has done its job.
+fn asks_for_it(case: &Case) -> bool {
+    case.arguments().map(places).is_some_and(|all| all.iter().any(|place| place.value.contains("/environ")))
 }
 
 /// Whether we have sent a secret ourselves.

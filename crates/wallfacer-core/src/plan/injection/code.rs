@@ -27,9 +27,18 @@ const EVALUATED: [&str; 14] = [
     "transform",
     "where",
 ];
+/// Of these, words of arguments that are numbers to be worked out.
+const CALCULATED: [&str; 7] =
+    ["calculation", "equation", "expr", "expression", "expressions", "formula", "math"];
 /// Words of arguments that hold a document.
 const DOCUMENT: [&str; 8] =
     ["config", "configuration", "definition", "document", "manifest", "pickle", "spec", "yaml"];
+
+/// Whether a text is likely to be calculated.
+pub(super) fn is_calculated(place: &Place) -> bool {
+    place.purpose != Purpose::Number
+        && words(&place.name).iter().any(|word| CALCULATED.contains(&word.as_str()))
+}
 
 /// What runs a program in the languages that servers are written in, within and without quotes.
 pub fn codes(place: &Place, ground: &Ground) -> Vec<Payload> {

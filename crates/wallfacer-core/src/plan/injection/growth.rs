@@ -2,6 +2,7 @@
 
 use super::aim::Aim;
 use super::archive::{self, SIZES, Size};
+use super::code::is_calculated;
 use super::ground::LINES;
 use super::payload::Payload;
 use super::place::{Place, Purpose};
@@ -15,6 +16,9 @@ const FEW: usize = 8;
 const MANY: usize = 2_000;
 /// Levels of a text that doubles with each of them: three doublings of this are some hundred megabytes.
 const LEVELS: usize = 3;
+
+/// The exponent at which a power is felt that is worked out to its last digit.
+const EXPONENT: usize = 2_000_000;
 
 /// Words of arguments that may be packed.
 const PACKED: [&str; 11] = [
@@ -65,7 +69,14 @@ pub fn growths(place: &Place, said: &str) -> Vec<Payload> {
     };
     let text = |(way, values): (&str, Vec<String>)| Payload::of(way, Aim::Grow, values, rank);
     let patterns: Vec<Payload> = patterns.into_iter().map(pattern).collect();
-    patterns.into_iter().chain(texts.into_iter().map(text)).collect()
+    patterns.into_iter().chain(powers(place)).chain(texts.into_iter().map(text)).collect()
+}
+
+/// For what is calculated: numbers with more and more digits. What is left of them is small, so that nobody fails to write it.
+fn powers(place: &Place) -> Option<Payload> {
+    let power = |step: u32| format!("7**{} % 11", EXPONENT << step);
+    let values = (0..=DOUBLINGS).map(power).collect();
+    is_calculated(place).then(|| Payload::of("powers with larger and larger exponents", Aim::Grow, values, 0))
 }
 
 /// Whether a text is likely to be taken for a regular expression.

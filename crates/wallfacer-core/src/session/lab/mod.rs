@@ -27,7 +27,7 @@ pub use job::{Done, Job, Pace, Started, Together, Work, World};
 pub use list::{list, open};
 pub use one_by_one::Tried;
 pub use pair::{Both, Pair};
-pub use teaching::{fails_in_words, named, named_by, refusal, teach};
+pub use teaching::{confining, fails_in_words, named, named_by, refusal, teach};
 pub use together::{Aside, Asked, Entangled, Judged, Part, shard_size, silent_together};
 
 use self::idle::Idle;

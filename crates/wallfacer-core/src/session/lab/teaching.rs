@@ -1,9 +1,13 @@
 //! Reads what an answer teaches the plan: arguments that are good, values that other tools take, what a refusal asks for.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use crate::observe::Answer;
 use crate::plan::{Case, Lesson, Planner, Teaching, failure_in_words, harvest, said, unready};
 use crate::run::{Recording, Taken};
 use crate::wire::{Body, Content, Incoming, Outcome};
+use crate::world::confining_directories;
 
 /// What a valid call of a tool was answered, where that is that something must come first.
 pub fn wants_another_first(case: &Case, answer: &Answer, recording: &Recording) -> Option<String> {
@@ -49,6 +53,13 @@ fn words(reply: &Incoming) -> String {
         Content::Reply { body: Body::Error(error), .. } => error.message.clone(),
         _ => reply.result().map(|result| said(&result)).unwrap_or_default(),
     }
+}
+
+/// The directories that the last answer of a case says the server keeps to.
+pub fn confining(case: &Case, recording: &Recording, answer: &Answer) -> BTreeSet<PathBuf> {
+    let Some(taken) = recording.steps.last() else { return BTreeSet::new() };
+    let sent = serde_json::to_string(&case.steps).unwrap_or_default();
+    confining_directories(&refusal(taken), &sent, *answer != Answer::Completed)
 }
 
 /// Whether a result says in words that the call failed.

@@ -19,6 +19,7 @@ mod suspicion;
 mod together;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -61,6 +62,8 @@ pub struct Prover {
     protocol: String,
     era: Era,
     seed: u64,
+    /// Directories that only the server itself says it keeps to.
+    stated: Vec<String>,
     catalogue: Arc<Catalogue>,
     schemas: Arc<BTreeMap<String, Schema>>,
     suspicions: Suspicions,
@@ -128,6 +131,11 @@ impl Outcome {
 }
 
 impl Prover {
+    /// Of a server that says by itself which directories it keeps to.
+    pub fn of_stated<'p>(self, stated: impl Iterator<Item = &'p Path>) -> Prover {
+        Prover { stated: stated.map(|path| path.to_string_lossy().into_owned()).collect(), ..self }
+    }
+
     pub fn new(
         server: &Server,
         catalogue: &Arc<Catalogue>,
@@ -139,6 +147,7 @@ impl Prover {
             protocol: server.protocol.to_string(),
             era: server.era(),
             seed,
+            stated: Vec::new(),
             catalogue: catalogue.clone(),
             schemas: schemas.clone(),
             suspicions: Suspicions::default(),
@@ -388,6 +397,7 @@ impl Prover {
         finding.seed = self.seed;
         finding.server = self.server.clone();
         finding.protocol = Some(self.protocol.clone());
+        finding.stated = self.stated.clone();
         finding.learned = self.learned.of(&kept);
         if case.subject == Subject::Server {
             finding.tools.extend(original.subject.tool().map(str::to_owned));

@@ -1,5 +1,6 @@
 //! Puts a stored finding on trial: fresh servers of the target, in the world that the finding needs.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::catalogue::{Catalogue, discover};
@@ -53,6 +54,9 @@ impl<'a> Trial<'a> {
     ) -> Result<Trial<'a>, ConnectError> {
         // The same canary as in the run that found it, so that a leak shows again.
         let secrets = entrust(&mut connector, finding.seed);
+        for stated in &finding.stated {
+            connector.world_mut().declare(Path::new(stated));
+        }
         let by_effect = matches!(finding.kind, Kind::UndeclaredBehaviour | Kind::SecretLeak);
         connector.world_mut().watch |= by_effect;
         let case = finding.repro.case().ok();

@@ -15,8 +15,7 @@ use crate::plan::{
     demanded, function, places,
 };
 use crate::run::Recording;
-use crate::session::lab::{Tried, refusal, teach};
-use crate::world::confining_directories;
+use crate::session::lab::{Tried, confining, refusal, teach};
 use wallfacer_process::trace::{Event, Kind as Deed};
 
 /// Valid calls of each tool.
@@ -173,13 +172,6 @@ impl Learning {
             note(&mut self.known, &tried.case, taught, succeeded);
         }
     }
-}
-
-/// The directories that the last answer of a case says the server keeps to.
-pub fn confining(case: &Case, recording: &Recording, answer: &Answer) -> BTreeSet<PathBuf> {
-    let Some(taken) = recording.steps.last() else { return BTreeSet::new() };
-    let sent = serde_json::to_string(&case.steps).unwrap_or_default();
-    confining_directories(&refusal(taken), &sent, *answer != Answer::Completed)
 }
 
 /// The first call of each tool, then the second of each: where time is short, something is known of all. And those that

@@ -25,7 +25,7 @@ use crate::plan::{
 };
 use crate::run::{Recording, Taken};
 use crate::session::agenda::Selection;
-use crate::session::lab::{Done, Job, Lab, Tried, Work, World};
+use crate::session::lab::{Done, Job, Lab, Tried, Work, World, confining};
 use crate::session::look;
 use crate::session::prove::{Interest, Outcome};
 use crate::shard::Shard;
@@ -225,7 +225,7 @@ impl Inject {
     /// A directory that the server says it keeps to is declared: what waits to lead out of it counts from now on.
     fn declare(&mut self, tried: &Tried) {
         let Some(answer) = tried.answer() else { return };
-        for stated in learning::confining(&tried.case, &tried.recording, answer) {
+        for stated in confining(&tried.case, &tried.recording, answer) {
             if self.ground.declare(&stated) {
                 std::mem::take(&mut self.reached).into_iter().for_each(|ranked| self.waiting.add(ranked));
                 self.waiting.declare(&stated);

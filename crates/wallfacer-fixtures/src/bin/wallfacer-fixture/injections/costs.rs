@@ -7,6 +7,8 @@ use crate::scenes::{Scene, Tool, failed, said};
 
 /// A text that is longer is not looked at by the correct twins, nor is more than this written out.
 const LONGEST: usize = 1 << 20;
+/// The largest exponent of the correct twin.
+const LARGEST: usize = 1_000;
 /// What an expression is held against.
 const LINE: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!";
 
@@ -48,6 +50,14 @@ pub fn scene(name: &str) -> Option<Scene> {
             |call| call.arguments["regex"] == true && call.arguments["ending"].is_null(),
             |call| try_all(call.text("query")),
         ),
+        "power-without-limit" => Tool::new(
+            "work_out",
+            "Works out a power.",
+            json!({"expression": {"type": "string", "examples": ["2**8"]}}),
+            &["expression"],
+            |call| power(call.text("expression"), LARGEST),
+        )
+        .except(|_| true, |call| power(call.text("expression"), usize::MAX)),
         "archive-without-limit" => Tool::new(
             "measure_archive",
             "Tells how much a gzip file in base64 unpacks to.",
@@ -83,6 +93,20 @@ fn places(text: &str) -> usize {
     let letters: Vec<char> = text.chars().collect();
     let ends = |start: &usize| letters[*start..].iter().take_while(|letter| letter.is_whitespace()).count();
     (0..letters.len()).filter(|start| *start + ends(start) == letters.len()).count()
+}
+
+/// The last digit of a power, after as many steps as it takes to multiply two numbers of its length by hand.
+fn power(expression: &str, largest: usize) -> Answer {
+    let exponent = expression.split_once("**").map(|(_, rest)| rest.split(' ').next().unwrap_or_default());
+    let Some(exponent) = exponent.and_then(|digits| digits.parse::<usize>().ok()) else {
+        return failed("this is no power");
+    };
+    if exponent > largest {
+        return failed("the exponent is too large");
+    }
+    let length = exponent / 1_000;
+    let steps = (0..length).flat_map(|row| (0..length).map(move |column| row ^ column));
+    said(&(steps.fold(exponent, |sum, step| sum.wrapping_add(step)) % 10).to_string())
 }
 
 /// Holds an expression against a line, as an engine does that backtracks.
