@@ -11,6 +11,7 @@ mod failure;
 mod field;
 mod first_calls;
 mod foothold;
+mod form;
 mod frame;
 mod guard;
 mod harvest;

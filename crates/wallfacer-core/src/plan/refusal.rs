@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::{Map, Value, json};
-use wallfacer_schema::{Choices, Pool, Schema, samples};
+use wallfacer_schema::samples;
 use wallfacer_text::lexicon::{FieldKind, words};
 
 use super::example;
+use super::form::forms;
 use super::lesson::Lesson;
 use super::member::{member_asked_for, names_in, with_member};
 
@@ -17,8 +18,6 @@ const MAX_CHOICES: usize = 32;
 const MAX_LEVELS: usize = 6;
 /// Letters that a value must have to be known where it stands without quotes.
 const LEAST_QUOTED: usize = 4;
-/// The longest text that is made because a refusal asks for so many characters.
-const MAX_LENGTH: usize = 2_000;
 /// What validators call the types that they want: these are no values.
 const TYPES: [&str; 17] = [
     "array",
@@ -208,7 +207,7 @@ fn quoted_at(line: &str, value: &Value) -> Option<usize> {
 fn values(line: &str) -> Vec<Value> {
     let texts = choices(line).into_iter().map(|choice| example::scalar(&choice));
     let texts = texts.chain(places(line).into_iter().map(Value::from));
-    let formed = matching(line).into_iter().chain(long_enough(line)).map(Value::from);
+    let formed = forms(line).into_iter().map(Value::from);
     types(line)
         .into_iter()
         .chain(flags(line))
@@ -379,27 +378,6 @@ fn limits(line: &str) -> Vec<Value> {
         }
     }
     found
-}
-
-/// A text with as many characters as a line asks for.
-fn long_enough(line: &str) -> Option<String> {
-    static LENGTH: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)(?:at least|minimum(?: of)?|exactly|length of)\s+(\d{1,4})\s+(?:or more )?(?:character|char|letter)").expect("a fixed pattern")
-    });
-    let length: usize = LENGTH.captures(line)?[1].parse().ok()?;
-    let text = "A text that is long enough to be taken. ";
-    (length <= MAX_LENGTH).then(|| text.chars().cycle().take(length.max(1)).collect())
-}
-
-/// A text that matches the pattern which a line names.
-fn matching(line: &str) -> Option<String> {
-    static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"(?i)\b(?:pattern|regex|regular expression|match(?:es|ing)?|format)\b:?\s*[`'"]?/?(\^[^\n]{1,200}?\$)"#).expect("a fixed pattern")
-    });
-    let pattern = PATTERN.captures(line)?[1].to_owned();
-    let schema = Schema::compile(&json!({ "type": "string", "pattern": pattern })).ok()?;
-    let made = schema.valid(&mut Choices::simplest(), &Pool::new()).ok()?;
-    made.as_str().map(str::to_owned)
 }
 
 #[cfg(test)]
