@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use wallfacer_schema::weight;
 
 use super::claim::Claim;
 use super::disturbance::{Disk, Disturbance};
@@ -231,6 +232,12 @@ impl Case {
             [Step::Rounds(schedule)] => Some(schedule),
             _ => None,
         }
+    }
+
+    /// About how many bytes its requests take.
+    pub fn weight(&self) -> usize {
+        let requests = self.prelude.iter().chain(&self.steps).filter_map(Step::request);
+        requests.flat_map(|(_, params)| params.values()).map(weight).sum()
     }
 
     /// The arguments of the one tool call that this case consists of.

@@ -34,6 +34,8 @@ const REACH: usize = 80;
 const RANDOM_ROUND: usize = 50;
 /// Random cases of all tools in one round, at most: a round is kept whole.
 const LARGE_ROUND: usize = 10_000;
+/// Bytes of arguments in one round, about: what large schemas have to be tried with is spread over several rounds.
+pub(super) const HEAVY_ROUND: usize = 48 << 20;
 /// The parts of what is left of a tool's iterations that each list may use, so that none of them crowds out the next.
 const BOUNDARY_SHARE: f64 = 0.35;
 const INVALID_SHARE: f64 = 0.4;
@@ -87,6 +89,8 @@ pub struct Planner {
     common: Common,
     footholds: Option<Arc<Footholds>>,
     next: Next,
+    /// Where the phase goes on, when the last round was too heavy for all tools.
+    from: usize,
     /// Random cases of each tool in the next round.
     random: usize,
     /// How many of the random cases are made of inputs that brought news, from none to all; none where nobody asks.
@@ -123,6 +127,7 @@ impl Planner {
             common: Common::default(),
             footholds: None,
             next,
+            from: 0,
             random: RANDOM_ROUND,
             mutate_ratio: None,
         };
@@ -143,8 +148,12 @@ impl Planner {
     pub fn next_round(&mut self) -> Option<Round> {
         loop {
             let phase = self.next;
+            let begun = self.from;
             let round = self.make(phase);
-            let done = round.cases.is_empty();
+            if self.from > 0 {
+                return Some(round);
+            }
+            let done = round.cases.is_empty() && begun == 0;
             self.next = match phase {
                 Next::Examples(try_) if try_ < RETRIES => Next::Examples(try_ + 1),
                 Next::Examples(try_) => match try_ - RETRIES {
@@ -159,7 +168,7 @@ impl Planner {
                 Next::Random if done => return None,
                 Next::Random => Next::Random,
             };
-            if !done {
+            if !round.cases.is_empty() {
                 return Some(round);
             }
         }
@@ -319,7 +328,7 @@ impl Planner {
     }
 
     fn make(&mut self, next: Next) -> Round {
-        let Planner { options, tools, common, random, mutate_ratio, .. } = self;
+        let Planner { options, tools, common, random, mutate_ratio, from, .. } = self;
         let most = (LARGE_ROUND / tools.len().max(1)).max(RANDOM_ROUND);
         let mut cases = Vec::new();
         let ready: BTreeMap<String, Vec<Vec<Step>>> =
@@ -329,7 +338,16 @@ impl Planner {
             _ => Vec::new(),
         };
         let is_example = matches!(next, Next::Examples(_));
-        for plan in tools.iter_mut().filter(|plan| !plan.stopped && (is_example || !plan.elsewhere)) {
+        let begun = std::mem::take(from);
+        let mut weight = 0;
+        for (number, plan) in tools.iter_mut().enumerate().skip(begun) {
+            if weight >= HEAVY_ROUND {
+                *from = number;
+                break;
+            }
+            if plan.stopped || plan.elsewhere && !is_example {
+                continue;
+            }
             let left = options.iterations.saturating_sub(plan.made);
             let reach =
                 if options.iterations >= ENOUGH_TO_REACH { REACH.saturating_sub(plan.made) } else { 0 };
@@ -359,12 +377,16 @@ impl Planner {
                 cases.extend(plan.behind(&ready, options.seed));
                 cases.extend(plan.behind_producers(&producers, common, options.seed));
             }
+            // Whose calls are examples learn from each other, so that all tools have theirs in one round.
+            if !is_example {
+                weight += made.iter().map(Case::weight).sum::<usize>();
+            }
             cases.append(&mut made);
         }
         if matches!(next, Next::Examples(_)) {
             cases = in_turn(cases);
         }
-        if next == Next::Random {
+        if next == Next::Random && *from == 0 {
             *random = (*random * 2).min(most);
         }
         let phase = match next {

@@ -14,7 +14,7 @@ use super::input::Inputs;
 use super::knowledge::{Common, Knowledge};
 use super::lesson::Lesson;
 use super::mutation::{Draw, mutate, pick};
-use super::planner::{Mode, Options};
+use super::planner::{HEAVY_ROUND, Mode, Options};
 use super::producer::{First, Producer};
 use super::refusal::names;
 use crate::catalogue::Tool;
@@ -117,7 +117,8 @@ impl ToolPlan {
     /// are planned for from now on. Whether any was new.
     pub fn declare(&mut self, asked: &BTreeMap<String, Value>) -> bool {
         let Some(tool) = &mut self.bare else { return false };
-        let known = tool.input_schema.entry("properties").or_insert_with(|| json!({}));
+        let mut schema = tool.input_schema().as_object().cloned().unwrap_or_default();
+        let known = schema.entry("properties").or_insert_with(|| json!({}));
         let Some(known) = known.as_object_mut() else { return false };
         let before = known.len();
         for (name, value) in asked.iter().filter(|_| before < MAX_UNDECLARED) {
@@ -127,7 +128,8 @@ impl ToolPlan {
             return false;
         }
         let required = known.keys().map(|name| Value::from(name.as_str())).collect();
-        tool.input_schema.insert("required".to_owned(), Value::Array(required));
+        schema.insert("required".to_owned(), Value::Array(required));
+        *tool = tool.with_input_schema(schema);
         let Ok(schema) = compile(tool, self.max_bytes) else { return false };
         (self.schema, self.knowledge) = (schema, Knowledge::of(tool));
         true
@@ -458,7 +460,15 @@ impl ToolPlan {
                 (options.mode != Mode::Adversarial).then(|| self.case(fresh, Intent::Valid, seed))
             })
         });
-        cases.extend(drawn.collect::<Vec<_>>());
+        let mut weight = 0;
+        for case in drawn {
+            weight += case.weight();
+            cases.push(case);
+            // What is left of the round comes in the next one.
+            if weight >= HEAVY_ROUND {
+                break;
+            }
+        }
         cases
     }
 
@@ -509,11 +519,11 @@ fn compile(tool: &Tool, max_bytes: usize) -> Result<Arc<Schema>, CompileError> {
 /// Whether a tool declares no argument, and forbids none.
 fn is_bare(tool: &Tool) -> bool {
     const SAYING: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "maxProperties"];
-    let forbids = tool.input_schema.get("additionalProperties") == Some(&Value::Bool(false));
-    let named = tool.input_schema.get("properties").and_then(Value::as_object);
+    let forbids = tool.input_schema().get("additionalProperties") == Some(&Value::Bool(false));
+    let named = tool.input_schema().get("properties").and_then(Value::as_object);
     named.is_none_or(Map::is_empty)
         && !forbids
-        && !SAYING.iter().any(|word| tool.input_schema.contains_key(*word))
+        && !SAYING.iter().any(|word| tool.input_schema().get(word).is_some())
 }
 
 /// The schema of values like this one.
