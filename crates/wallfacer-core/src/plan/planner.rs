@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use wallfacer_text::lexicon::{Action, actions};
 
-use super::case::{Case, Step, Subject};
+use super::case::{Case, HEAVY, Step, Subject};
 use super::first_calls::FirstCalls;
 use super::foothold::Footholds;
 use super::injection::demanded;
@@ -34,8 +34,6 @@ const REACH: usize = 80;
 const RANDOM_ROUND: usize = 50;
 /// Random cases of all tools in one round, at most: a round is kept whole.
 const LARGE_ROUND: usize = 10_000;
-/// Bytes of arguments in one round, about: what large schemas have to be tried with is spread over several rounds.
-pub(super) const HEAVY_ROUND: usize = 48 << 20;
 /// The parts of what is left of a tool's iterations that each list may use, so that none of them crowds out the next.
 const BOUNDARY_SHARE: f64 = 0.35;
 const INVALID_SHARE: f64 = 0.4;
@@ -341,7 +339,7 @@ impl Planner {
         let begun = std::mem::take(from);
         let mut weight = 0;
         for (number, plan) in tools.iter_mut().enumerate().skip(begun) {
-            if weight >= HEAVY_ROUND {
+            if weight >= HEAVY {
                 *from = number;
                 break;
             }
@@ -547,6 +545,30 @@ mod tests {
     fn the_same_news_give_the_same_cases() {
         assert_eq!(with_feedback(&[], Mode::Mixed), with_feedback(&[], Mode::Mixed));
         assert_ne!(with_feedback(&[], Mode::Mixed), all(Mode::Mixed));
+    }
+
+    #[test]
+    fn what_is_heavy_is_spread_over_rounds_and_nothing_of_it_is_left_out() {
+        let long = json!({ "type": "string", "minLength": 900_000 });
+        let schema = json!({ "type": "object", "properties": { "long": long }, "required": ["long"] });
+        let tools: Vec<Tool> = (0..4).map(|number| tool(&format!("t{number}"), schema.clone())).collect();
+        let options = Options { iterations: 60, ..options(Mode::Mixed) };
+        let tried = |tools: &[Tool]| {
+            let (mut planner, _) = Planner::new(tools, options.clone());
+            let mut tried: BTreeMap<(String, Phase), usize> = BTreeMap::new();
+            while let Some(round) = planner.next_round() {
+                let weight: usize = round.cases.iter().map(Case::weight).sum();
+                assert!(weight < 3 * HEAVY, "{:?}: {weight}", round.phase);
+                for case in round.cases {
+                    *tried.entry((case.tool_name().unwrap().to_owned(), round.phase)).or_default() += 1;
+                }
+            }
+            tried
+        };
+        let together = tried(&tools);
+        assert!(together.keys().any(|(_, phase)| *phase == Phase::Random), "{together:?}");
+        let each: BTreeMap<_, _> = tools.iter().flat_map(|tool| tried(std::slice::from_ref(tool))).collect();
+        assert_eq!(together, each);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use wallfacer_schema::{Choices, CompileError, Having, Limits, Pool, Schema, pointer};
 
-use super::case::{Case, Intent, Step};
+use super::case::{Case, HEAVY, Intent, Step};
 use super::described::described;
 use super::field::{Field, stems};
 use super::first_calls::Taught;
@@ -14,7 +14,7 @@ use super::input::Inputs;
 use super::knowledge::{Common, Knowledge};
 use super::lesson::Lesson;
 use super::mutation::{Draw, mutate, pick};
-use super::planner::{HEAVY_ROUND, Mode, Options};
+use super::planner::{Mode, Options};
 use super::producer::{First, Producer};
 use super::refusal::names;
 use crate::catalogue::Tool;
@@ -465,7 +465,7 @@ impl ToolPlan {
             weight += case.weight();
             cases.push(case);
             // What is left of the round comes in the next one.
-            if weight >= HEAVY_ROUND {
+            if weight >= HEAVY {
                 break;
             }
         }
