@@ -82,7 +82,7 @@ for host in ['127.0.0.1', 'localhost', '0.0.0.0', 'elsewhere.test', '127.0.0.2',
 tried(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {allowed})))
 tried(lambda: unix(socket.SOCK_DGRAM, '\\0{abstract_name}'))
 tried(lambda: unix(socket.SOCK_STREAM, 'there.sock'))
-tried(lambda: unix(socket.SOCK_STREAM, os.path.join(os.environ['PWD'], 'there.sock')))"
+tried(lambda: unix(socket.SOCK_STREAM, os.path.abspath('there.sock')))"
         )
     }
 
@@ -98,12 +98,12 @@ tried(lambda: unix(socket.SOCK_STREAM, os.path.join(os.environ['PWD'], 'there.so
     }
 }
 
-/// What a server said that may reach one address, and who else was reached.
-fn with_one_address(way: &Way, name: &str) -> (crate::world::Outcome, Vec<&'static str>) {
+/// What a server said with this network, where `PORT` is the address that is allowed, and who else was reached.
+fn with_network(way: &Way, net: &str) -> (crate::world::Outcome, Vec<&'static str>) {
     let world = World::new();
     let outside = Outside::open(&world);
     let world = world.with("server.py", &server(&outside.attack(), false));
-    let net = format!("allow={name}:{}", outside.allowed);
+    let net = net.replace("PORT", &outside.allowed.to_string());
     let outcome = doctor(way, &world, &["--sandbox", "require", "--net", &net]);
     let reached = outside.reached();
     (outcome, reached)
@@ -112,22 +112,29 @@ fn with_one_address(way: &Way, name: &str) -> (crate::world::Outcome, Vec<&'stat
 /// Held.
 #[test]
 fn of_the_machines_network_only_the_address_that_is_allowed_is_reached() {
-    let ways = ways().into_iter().chain(without_overlays());
-    let all: Vec<_> = ways.flat_map(|way| ["127.0.0.1", "localhost"].map(|name| (way, name))).collect();
+    let confined = ways().into_iter().chain(without_overlays());
+    let all: Vec<_> = confined.flat_map(|way| ["127.0.0.1", "localhost"].map(|name| (way, name))).collect();
     each(all, |(way, name)| {
-        let (outcome, reached) = with_one_address(&way, name);
+        let (outcome, reached) = with_network(&way, &format!("allow={name}:PORT"));
         let said = told(&outcome);
         assert!(said.starts_with("allowed True\n"), "{way:?} {name}: {outcome}");
         assert!(said.contains("redirect False\n"), "{way:?} {name}: {outcome}");
         assert_eq!(reached, [""; 0], "{way:?} {name}: {outcome}");
     });
+    // The same attack, where it is meant to get through.
+    let (outcome, reached) = with_network(&ways()[0], "host");
+    assert!(told(&outcome).starts_with("allowed True\n"), "{outcome}");
+    assert!(
+        reached.contains(&"another port") && reached.contains(&"a datagram socket"),
+        "{reached:?}: {outcome}"
+    );
 }
 
 /// Held: below namespaces there is no sink that could let one address through, so all of them are refused.
 #[test]
 fn behind_landlock_no_address_is_reached_and_without_it_nothing_is_started() {
     each(lower_rungs(), |(lacks, way)| {
-        let (outcome, reached) = with_one_address(&way, "127.0.0.1");
+        let (outcome, reached) = with_network(&way, "allow=127.0.0.1:PORT");
         assert_eq!(reached, [""; 0], "{lacks} {way:?}: {outcome}");
         if lacks.contains("landlock") {
             assert_eq!(outcome.code, Some(3), "{lacks} {way:?}: {outcome}");
