@@ -310,7 +310,7 @@ def tried(name, act):
     except OSError: return
     print(name, 'succeeded')
 def type_into(file):
-    for letter in b'typed\n': fcntl.ioctl(file, 0x5412, bytes([letter]))
+    for letter in b'typed\\n': fcntl.ioctl(file, 0x5412, bytes([letter]))
 tried('/dev/tty', lambda: type_into(os.open('/dev/tty', os.O_RDWR)))
 for file in range(100):
     if os.isatty(file): print(file, 'is a terminal')
