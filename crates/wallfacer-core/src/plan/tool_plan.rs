@@ -315,7 +315,7 @@ impl ToolPlan {
         leads.map(|last| self.prelude.iter().cloned().chain([last]).collect()).collect()
     }
 
-    /// The same call, each time with one argument that is known under the same name.
+    /// The same call, each time with one argument that is known under the same name; no more of them than are tried.
     fn with_other_values(&self, good: &Step, common: &Common) -> Vec<Step> {
         let Step::Call { method, params } = good else { return Vec::new() };
         let arguments = params.get("arguments").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -331,7 +331,8 @@ impl ToolPlan {
         let known =
             arguments.keys().flat_map(|name| common.known_as(name).iter().map(move |value| (name, value)));
         let others = known.filter_map(|(name, value)| other(name, value));
-        others.filter(|step| !self.good.iter().any(|(known, _)| known == step)).collect()
+        let others = others.filter(|step| !self.good.iter().any(|(known, _)| known == step));
+        others.take(MAX_LEADS).collect()
     }
 
     /// The call that was refused, behind each call that may be meant to come first and is known to succeed. Some servers
