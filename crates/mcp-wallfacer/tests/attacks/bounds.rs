@@ -205,32 +205,32 @@ fn schemas_as_large_as_can_be_do_not_take_the_memory() {
 def large(schema, count):
     return {"tools": [{"name": "t%d" % number, "inputSchema": dict(schema, type="object")} for number in range(count)]}
 TEXT = {"type": "string"}
+LONG = dict(TEXT, minLength=900000)
 NAMES = ["p%05d" % number for number in range(9000)]
 def tools(params): return ALL
 "#;
-    for (schema, tools_at_most) in [
-        (r#"{"properties": {"p%06d" % number: TEXT for number in range(28000)}}"#, 1),
-        (r#"{"properties": {name: TEXT for name in NAMES}, "required": NAMES}"#, 1),
-        (r#"{"properties": {"e": {"enum": ["value-%06d" % number for number in range(55000)]}}}"#, 1),
-        (r#"{"properties": {"e": {"const": "k" * 900000}, "d": TEXT}, "required": ["e"]}"#, 1),
-        (r#"{"properties": {"e": dict(TEXT, minLength=900000), "d": TEXT}, "required": ["e"]}"#, 1),
+    for (schema, count, most) in [
+        (r#"{"properties": {"p%06d" % number: TEXT for number in range(28000)}}"#, 1, ONE),
+        (r#"{"properties": {name: TEXT for name in NAMES}, "required": NAMES}"#, 1, ONE),
+        (r#"{"properties": {"e": {"enum": ["value-%06d" % number for number in range(55000)]}}}"#, 1, ONE),
         (
-            r#"{"properties": {"e": {"type": "array", "minItems": 2000, "items": dict(TEXT, minLength=900000)}}, "required": ["e"]}"#,
+            r#"{"properties": {"e": {"type": "array", "minItems": 2000, "items": LONG}}, "required": ["e"]}"#,
             1,
+            ONE,
         ),
+        // Each call is as large as the schema, and several are in flight.
+        (r#"{"properties": {"e": {"const": "k" * 900000}, "d": TEXT}, "required": ["e"]}"#, 1, MEMORY),
+        (r#"{"properties": {"e": LONG, "d": TEXT}, "required": ["e"]}"#, 1, MEMORY),
         (
             r#"{"properties": {"p%05d" % number: dict(TEXT, pattern="^[a-z]{3,40}$", description="x" * 130) for number in range(4500)}}"#,
             8,
+            EIGHT,
         ),
     ] {
         in_time(|| {
-            for (count, most) in
-                [(1, ONE), (8, EIGHT)].into_iter().filter(|(count, _)| *count <= tools_at_most)
-            {
-                let attack = format!("{tools}ALL = large({schema}, {count})\n");
-                for outcome in check_within(3 * BUDGET, &attack, &["--startup-timeout", "60s"], most) {
-                    assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
-                }
+            let attack = format!("{tools}ALL = large({schema}, {count})\n");
+            for outcome in check_within(3 * BUDGET, &attack, &["--startup-timeout", "60s"], most) {
+                assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
             }
         });
     }
