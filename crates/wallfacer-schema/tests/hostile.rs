@@ -73,8 +73,8 @@ fn many_long_texts_in_one_value_are_refused_with_the_place() {
 
 #[test]
 fn no_list_of_large_values_takes_much_memory() {
-    /// A list may hold 16 MiB, and the values that are too much.
-    const MOST: usize = 48 << 20;
+    /// A list may hold 8 MiB, and the values that are too much.
+    const MOST: usize = 32 << 20;
     let names: Vec<String> = (0..4000).map(|number| format!("key number {number}")).collect();
     let text = json!({"type": "string", "minLength": 900_000});
     for schema in [

@@ -16,7 +16,7 @@ use super::payload;
 use super::schedule::Schedule;
 
 /// Bytes of requests that are made at once, about: what large schemas have to be tried with comes a part at a time.
-pub const HEAVY: usize = 16 << 20;
+pub const HEAVY: usize = 8 << 20;
 
 /// Steps to take on a fresh or a used server, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -27,7 +27,7 @@ const MAX_PATTERNS: usize = 8;
 /// Steps of judging that a list may take in all.
 const MAX_JUDGED: usize = 2_000_000;
 /// Bytes of values that a list may hold, and a place may offer of one sort.
-const MAX_KEPT: usize = 16 << 20;
+const MAX_KEPT: usize = 8 << 20;
 
 pub(super) struct Workshop<'w> {
     schema: &'w Schema,
