@@ -1,5 +1,7 @@
 //! A tool as the server lists it, and what rules ask about it.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 /// Properties looked at for `where: field`; a schema with more was made to exhaust.
@@ -8,7 +10,7 @@ const MAX_FIELDS: usize = 256;
 /// One entry of the server's list of tools.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolShape {
-    definition: Value,
+    definition: Arc<Value>,
 }
 
 /// One argument a tool takes.
@@ -21,8 +23,8 @@ pub(crate) struct Field<'a> {
 
 impl ToolShape {
     /// From the entry as it was received: `{"name": …, "description": …, "inputSchema": …, "annotations": …}`.
-    pub fn new(definition: Value) -> Self {
-        Self { definition }
+    pub fn new(definition: impl Into<Arc<Value>>) -> Self {
+        Self { definition: definition.into() }
     }
 
     /// What `$.tool` is.

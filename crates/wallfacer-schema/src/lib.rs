@@ -57,6 +57,7 @@ mod shrink;
 mod types;
 mod variants;
 mod violation;
+mod weight;
 
 pub use choices::Choices;
 pub use compile::Ignored;
@@ -71,6 +72,7 @@ pub use shrink::{Class, Shrinker};
 pub use variants::{Adversarial, Boundary, Invalid};
 pub use violation::{Rule, Violation};
 pub use wallfacer_text::lexicon::FieldKind;
+pub use weight::weight;
 
 /// The examples of the README are run as tests.
 #[cfg(doctest)]

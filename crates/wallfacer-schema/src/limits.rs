@@ -11,6 +11,8 @@ pub struct Limits {
     pub items: usize,
     /// Most JSON values inside one generated value.
     pub nodes: usize,
+    /// Most bytes of text inside one generated value, the names of its keys included; a schema that demands more is refused.
+    pub text: usize,
     /// Deepest nesting of a generated value. Each level takes some stack: far above the default, give the thread more.
     pub depth: usize,
     /// How often one place is tried again before it is given up.
@@ -34,6 +36,7 @@ impl Default for Limits {
             string: 1 << 20,
             items: 10_000,
             nodes: 20_000,
+            text: 4 << 20,
             depth: 64,
             tries: 48,
             steps: 60_000,

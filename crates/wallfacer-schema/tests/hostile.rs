@@ -4,7 +4,7 @@ mod support;
 
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use wallfacer_schema::{Choices, CompileError, Judgement, Pool, Schema, Unable};
+use wallfacer_schema::{Choices, CompileError, Judgement, Pool, Schema, Unable, weight};
 
 /// Generous for a loaded machine and an unoptimised build; an exponential run would take years.
 const SOON: Duration = Duration::from_secs(60);
@@ -60,6 +60,45 @@ fn a_list_of_a_million_items_is_refused_with_the_place() {
 fn a_string_of_ten_million_characters_is_refused_with_the_place() {
     let error = soon(&json!({"type": "string", "minLength": 10_000_000})).expect_err("too large");
     assert_eq!(error, "too large at #: 10000000 characters are demanded, 1048576 is the limit");
+}
+
+#[test]
+fn many_long_texts_in_one_value_are_refused_with_the_place() {
+    let schema =
+        json!({"type": "array", "minItems": 2000, "items": {"type": "string", "minLength": 900_000}});
+    let compiled = Schema::compile(&schema).expect("compiles");
+    let error = compiled.valid(&mut Choices::seeded(1), &Pool::new()).expect_err("too large");
+    assert_eq!(error.to_string(), "too large at #/items: a value has more than 4194304 bytes of text");
+}
+
+#[test]
+fn no_list_of_large_values_takes_much_memory() {
+    /// A list may hold 8 MiB, and the values that are too much.
+    const MOST: usize = 32 << 20;
+    let names: Vec<String> = (0..4000).map(|number| format!("key number {number}")).collect();
+    let text = json!({"type": "string", "minLength": 900_000});
+    for schema in [
+        json!({"type": "object", "properties": {"text": text, "other": {"type": "string"}}, "required": ["text"]}),
+        json!({"type": "object", "required": names}),
+        json!({"type": "object", "required": names, "properties": {"a": {}}, "dependentRequired": {"a": names}}),
+        json!({"type": "array", "items": text}),
+        json!({"type": "array", "contains": text, "minContains": 2, "maxContains": 4000}),
+    ] {
+        let compiled = Schema::compile(&schema).expect("compiles");
+        let pool = Pool::new();
+        let lists = [
+            compiled
+                .boundary(&pool)
+                .unwrap_or_default()
+                .iter()
+                .map(|made| weight(&made.value))
+                .sum::<usize>(),
+            compiled.invalid(&pool).unwrap_or_default().iter().map(|made| weight(&made.value)).sum(),
+            compiled.adversarial(&pool).unwrap_or_default().iter().map(|made| weight(&made.value)).sum(),
+        ];
+        assert!(lists.iter().all(|list| *list < MOST), "{lists:?}");
+        assert!(lists[1] > 0 && lists[2] > 0, "nothing is made of it: {lists:?}");
+    }
 }
 
 #[test]

@@ -91,8 +91,7 @@ pub fn look<F: ValueEnum + Send + Sync + 'static>(
         return Err(Failure { exit: Exit::NotTested, message });
     }
     let tools = seen.catalogue.tools.entries;
-    let tools =
-        tools.into_iter().map(|tool| ToolShape::new(serde_json::Value::Object(tool.listed))).collect();
+    let tools = tools.into_iter().map(|tool| ToolShape::new(tool.listed)).collect();
     Ok((tools, seen.server.standing))
 }
 

@@ -195,6 +195,78 @@ def before(method): time.sleep(0.2)
     });
 }
 
+/// Was open long after that build: each test had its own copy of every schema, and one tool took 500 MiB, eight 1.2 GiB;
+/// a hundred bytes of schema that ask for many long texts took 1.2 GiB and more.
+#[test]
+fn schemas_as_large_as_can_be_do_not_take_the_memory() {
+    const ONE: u64 = 200 << 10;
+    const EIGHT: u64 = 400 << 10;
+    let tools = r#"
+def large(schema, count):
+    return {"tools": [{"name": "t%d" % number, "inputSchema": dict(schema, type="object")} for number in range(count)]}
+TEXT = {"type": "string"}
+LONG = dict(TEXT, minLength=900000)
+NAMES = ["p%05d" % number for number in range(9000)]
+def tools(params): return ALL
+"#;
+    for (schema, count, most) in [
+        (r#"{"properties": {"p%06d" % number: TEXT for number in range(28000)}}"#, 1, ONE),
+        (r#"{"properties": {name: TEXT for name in NAMES}, "required": NAMES}"#, 1, ONE),
+        (r#"{"properties": {"e": {"enum": ["value-%06d" % number for number in range(55000)]}}}"#, 1, ONE),
+        (
+            r#"{"properties": {"e": {"type": "array", "minItems": 2000, "items": LONG}}, "required": ["e"]}"#,
+            1,
+            ONE,
+        ),
+        // Each call is as large as the schema, and several are in flight.
+        (r#"{"properties": {"e": {"const": "k" * 900000}, "d": TEXT}, "required": ["e"]}"#, 1, MEMORY),
+        (r#"{"properties": {"e": LONG, "d": TEXT}, "required": ["e"]}"#, 1, MEMORY),
+        (
+            r#"{"properties": {"p%05d" % number: dict(TEXT, pattern="^[a-z]{3,40}$", description="x" * 130) for number in range(4500)}}"#,
+            8,
+            EIGHT,
+        ),
+    ] {
+        in_time(|| {
+            let attack = format!("{tools}ALL = large({schema}, {count})\n");
+            for outcome in check_within(3 * BUDGET, &attack, &["--startup-timeout", "60s"], most) {
+                assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
+            }
+        });
+    }
+}
+
+/// What else has a budget holds it as well, whether the server is slow or says far too much.
+#[test]
+fn every_command_that_has_a_budget_ends_soon_after_it() {
+    const SLOW: &str = "def before(method): time.sleep(4.9)";
+    const FLOOD: &str = r#"
+def flood():
+    while True: sys.stdout.write("x" * 500 + "\n")
+def call(params):
+    threading.Thread(target=flood, daemon=True).start()
+    time.sleep(600)
+"#;
+    let commands: [&[&str]; 9] = [
+        &["check"],
+        &["fuzz"],
+        &["fuzz", "--runs", "2"],
+        &["behave"],
+        &["torture"],
+        &["property", "--pack-all"],
+        &["differential", "--learn"],
+        &["lock"],
+        &["ci"],
+    ];
+    let way = *ways().last().unwrap();
+    in_time(|| {
+        each(commands.into_iter().flat_map(|typed| [(typed, SLOW), (typed, FLOOD)]), |(typed, attack)| {
+            let outcome = test(way, attack, typed, BUDGET, MEMORY);
+            assert!(outcome.is_none_or(|outcome| matches!(outcome.code, Some(0 | 1 | 3))), "{typed:?}");
+        });
+    });
+}
+
 /// Was open: every question costs nearly the whole limit, and none of them is a hang.
 #[test]
 fn a_server_that_takes_nearly_as_long_as_it_may_for_each_answer_does_not_hold_a_run() {

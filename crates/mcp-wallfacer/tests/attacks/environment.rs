@@ -258,12 +258,14 @@ fn a_leaked_look_alike_is_a_finding_that_replays_with_its_variable_and_not_witho
 fn files_that_variables_name_are_there_as_they_are_and_keys_of_the_user_are_not() {
     each(ways(), |way| {
         let world = world(
-            "cat $KUBECONFIG $GOOGLE_APPLICATION_CREDENTIALS $APP_CONFIG/settings; cat $GNUPGHOME/key $SSH_KEY_FILE $APP_DIR/diary",
+            "cat $KUBECONFIG $GOOGLE_APPLICATION_CREDENTIALS $APP_CONFIG/settings $RULES_FILE $MODEL_PATH; cat $GNUPGHOME/key $SSH_KEY_FILE $APP_DIR/diary",
         );
         let at = |name: &str, text: &str| put(&world, name, text).to_str().unwrap().to_owned();
         let cluster = at(".kube/config", "the-cluster");
         let key = at("keys/account.json", "the-account");
         at(".config/app/settings", "the-settings");
+        let rules = at("lists/rules", "the-rules");
+        let model = at("models/small", "the-model");
         let ring = at(".gnupg/key", "the-ring");
         let secret = at(".ssh/id_rsa", "the-key");
         let diary = at("diary", "the-diary");
@@ -273,12 +275,14 @@ fn files_that_variables_name_are_there_as_they_are_and_keys_of_the_user_are_not(
             ("KUBECONFIG", cluster.as_str()),
             ("GOOGLE_APPLICATION_CREDENTIALS", &key),
             ("APP_CONFIG", &settings),
+            ("RULES_FILE", &rules),
+            ("MODEL_PATH", &model),
             ("GNUPGHOME", &above(&ring)),
             ("SSH_KEY_FILE", &secret),
             ("APP_DIR", &above(&diary)),
         ];
         let (told, outcome) = seen(&way, &world, &variables, &[]);
-        for there in ["the-cluster", "the-account", "the-settings"] {
+        for there in ["the-cluster", "the-account", "the-settings", "the-rules", "the-model"] {
             assert!(told.contains(there), "{way:?}: {there}: {told}");
         }
         for hidden in ["the-ring", "the-key", "the-diary"] {

@@ -76,7 +76,24 @@ const STEPS: &[Step] = &[
     of(Form::Markdown, "report --format markdown"),
     of(Form::Tags, "report --format html"),
     of(Form::Tags, "report --format junit"),
-    text("torture --budget 15s -- hostile", &["owned"]),
+    // The same from the reports of two parts of a run.
+    text("fuzz --shard 1/2 --iterations 3 --budget 120s --report json=part-1.json -- hostile", &[]),
+    text("fuzz --shard 2/2 --iterations 3 --budget 120s --report json=part-2.json -- hostile", &[]),
+    text("merge part-1.json part-2.json", &["forged"]),
+    json("merge part-1.json part-2.json --format json", &["forged"]),
+    sarif("merge part-1.json part-2.json --format sarif"),
+    json("merge part-1.json part-2.json --format gitlab", &["forged"]),
+    text("merge part-1.json part-2.json --format agent", &["forged"]),
+    of(Form::Github, "merge part-1.json part-2.json --format github"),
+    of(Form::Markdown, "merge part-1.json part-2.json --format markdown"),
+    of(Form::Tags, "merge part-1.json part-2.json --format html"),
+    of(Form::Tags, "merge part-1.json part-2.json --format junit"),
+    // What these do ends by itself; with a budget that they need, none of them is stopped on a busy machine.
+    text(
+        "check --budget 120s --report json=check.json --report html=check.html -- hostile",
+        &["owned", "forged"],
+    ),
+    text("torture --budget 120s -- hostile", &["owned"]),
     text("behave --calls 2 --budget 120s --out-dir kept --show-noise -- hostile", &["owned", "forged"]),
     json("behave --calls 2 --budget 120s --format json -- hostile", &["owned", "forged"]),
     text("lock --calls 2 -- hostile", &[]),
@@ -94,8 +111,8 @@ const STEPS: &[Step] = &[
     text("suggest --write -- hostile", &["owned"]),
     text("coverage -- hostile", &["owned", "forged"]),
     json("coverage --format json -- hostile", &["owned", "forged"]),
-    text("ci --iterations 2 --budget 15s --accept because -- hostile", &["owned"]),
-    text("ci --iterations 2 --budget 15s -- hostile", &["owned"]),
+    text("ci --iterations 2 --budget 120s --accept because -- hostile", &["owned"]),
+    text("ci --iterations 2 --budget 120s -- hostile", &["owned"]),
     text("corpus list", &["owned", "forged"]),
     json("corpus list --format json", &["owned", "forged"]),
     text("corpus replay --all", &["owned", "forged"]),
@@ -105,14 +122,6 @@ const STEPS: &[Step] = &[
     text("pack list", &[]),
 ];
 
-/// What a run says that had no time to hear the server, and how many of them may be such.
-const STOPPED: [&str; 2] = ["did not end within its time limit", "\n  0 calls in "];
-const MOST_STOPPED: usize = 4;
-
-fn is_stopped(outcome: &Outcome) -> bool {
-    STOPPED.iter().any(|said| outcome.stdout.contains(said) || outcome.stderr.contains(said))
-}
-
 /// Was open: the progress line, `replay --show-payload`, `suggest`, `lock --check` and JSON documents let characters
 /// through; lines could begin with `::`, and SARIF kept links.
 #[test]
@@ -120,13 +129,10 @@ fn nothing_that_a_server_says_acts_in_any_output() {
     let world = World::new();
     fs::create_dir(world.here().join("nothing")).unwrap();
     let mut faults = Vec::new();
-    let mut stopped = 0;
     for step in STEPS {
         let outcome = run(&world, step.typed);
         faults.extend(faults_of(step, &outcome));
-        stopped += usize::from(is_stopped(&outcome));
     }
-    assert!(stopped <= MOST_STOPPED, "{stopped} runs were stopped, so that little is shown");
     let stored = world.files().into_iter().filter(|file| file.starts_with(".wallfacer/corpus/"));
     let ids = stored.map(|file| file.rsplit('/').next().unwrap().trim_end_matches(".json").to_owned());
     let shown = ids.flat_map(|id| {
@@ -149,6 +155,8 @@ fn nothing_that_a_server_says_acts_in_any_output() {
         "events.jsonl",
         "report.txt",
         "report.sarif.json",
+        "check.json",
+        "check.html",
         "kept/trace.jsonl",
         "kept/manifest.json",
         "wallfacer.lock",
@@ -308,11 +316,8 @@ fn run(world: &World, typed: &str) -> Outcome {
 
 fn faults_of(step: &Step, outcome: &Outcome) -> Vec<String> {
     let said = format!("{}{}", outcome.stdout, outcome.stderr);
-    // On a very busy machine a run may be stopped before the server has said a word.
-    if !is_stopped(outcome) {
-        for wanted in step.shows {
-            assert!(said.contains(wanted), "{}: nothing of the server's is in {outcome}", step.typed);
-        }
+    for wanted in step.shows {
+        assert!(said.contains(wanted), "{}: nothing of the server's is in {outcome}", step.typed);
     }
     assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
     faults_in(step.typed, step.form, outcome)

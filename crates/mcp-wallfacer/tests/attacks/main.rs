@@ -18,6 +18,7 @@ mod inert;
 mod interruption;
 mod lanes;
 mod links;
+mod network;
 #[path = "../command_line/processes.rs"]
 mod processes;
 mod redaction;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::lanes::{assert_in_time, each, in_time};
-use crate::ways::{Way, lower_rungs, ways};
+use crate::ways::{Way, lower_rungs, ways, without_overlays};
 use crate::world::{Outcome, World};
 
 /// Commands that start a server, with what makes them short.
@@ -129,7 +129,8 @@ fn a_server_that_answers_nonsense_in_the_sandbox_never_runs_outside() {
 /// Was open: behind Landlock too, and with nothing but another home, a refusal to start lifted what there was.
 #[test]
 fn a_server_that_refuses_on_a_lower_rung_is_not_run_on_a_lower_one_yet() {
-    each(lower_rungs(), |(lacks, way)| {
+    let read_only = without_overlays().into_iter().map(|way| ("overlay", way));
+    each(lower_rungs().into_iter().chain(read_only), |(lacks, way)| {
         let (outcome, ran_outside) =
             Refuser { sees: "test -e ~/.netrc", refusal: "exit 1" }.meet(&way, &["doctor"]);
         assert!(!ran_outside, "without {lacks}, {way:?}: {outcome}");

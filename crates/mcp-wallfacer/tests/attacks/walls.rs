@@ -17,16 +17,19 @@
 
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 
+use wallfacer_fixtures::require;
+
 use crate::lanes::each;
-use crate::ways::{Way, lower_rungs, ways};
+use crate::ways::{Way, is_root, lower_rungs, ways, without_overlays};
 use crate::world::{Outcome, World, tested};
 
 /// A server that runs Python when it is started, and tells what that printed as its instructions; or, `on_call`, with
 /// each call.
-fn server(attack: &str, on_call: bool) -> String {
+pub fn server(attack: &str, on_call: bool) -> String {
     format!(
         r#"import contextlib, io, json, sys
 ATTACK = {attack:?}
@@ -55,13 +58,13 @@ fn world(attack: &str) -> World {
     World::new().with("server.py", &server(attack, false))
 }
 
-fn doctor(way: &Way, world: &World, flags: &[&str]) -> Outcome {
+pub fn doctor(way: &Way, world: &World, flags: &[&str]) -> Outcome {
     let args = [&["doctor", "--format", "json"], flags, &["--", "/usr/bin/python3", "server.py"]].concat();
     way.run(world, &args)
 }
 
 /// What the attack printed.
-fn told(outcome: &Outcome) -> String {
+pub fn told(outcome: &Outcome) -> String {
     assert_eq!(outcome.code, Some(0), "{outcome}");
     outcome.json()["server"]["instructions"].as_str().unwrap_or_default().to_owned()
 }
@@ -84,7 +87,8 @@ print('looked')";
 #[test]
 fn a_server_whose_home_is_unset_or_wrong_sees_no_home_and_no_keys() {
     let landlock = lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock"));
-    each(ways().into_iter().chain(landlock.map(|(_, way)| way)), |way| {
+    let confining = ways().into_iter().chain(without_overlays()).chain(landlock.map(|(_, way)| way));
+    each(confining, |way| {
         for home in [None, Some("/usr/share")] {
             let world = world(LOOK_FOR_SECRETS);
             let mut command =
@@ -148,7 +152,7 @@ everything = ' '.join(text(path) for path in paths) + str(dict(os.environ)) + st
 for word in ['wallfacer', 'jail', '=/old/', '=/new/', '/layers']:
     if word in everything.lower(): print('found', word)
 print(text('/proc/1/comm').strip(), text('/proc/1/cmdline').strip())";
-    each(ways(), |way| {
+    each(ways().into_iter().chain(without_overlays()), |way| {
         let outcome = doctor(&way, &world(attack), &[]);
         assert_eq!(told(&outcome), "init /sbin/init\n", "{way:?}: {outcome}");
     });
@@ -222,7 +226,10 @@ tried('binary', lambda: open({binary:?}, 'ab').write(b'x'))"
 /// Held but for one way, which was open also long after that build: the keys of the user's session. There is a network that goes nowhere, and files that can be written and stay as they are.
 #[test]
 fn what_lies_outside_is_neither_written_nor_reached_nor_seen() {
-    each(ways(), |way| {
+    // Without overlays what is there is shown itself, and the report says which pipes can be opened.
+    let on_overlays = ways().into_iter().map(|way| (way, "os.open('pipe', os.O_WRONLY | os.O_NONBLOCK)"));
+    let read_only = without_overlays().into_iter().map(|way| (way, "-1"));
+    each(on_overlays.chain(read_only), |(way, open_pipe)| {
         let world = World::new();
         // Not every machine has IPv6.
         let tcp = TcpListener::bind("[::1]:0").ok();
@@ -234,7 +241,7 @@ fn what_lies_outside_is_neither_written_nor_reached_nor_seen() {
             format!(
                 "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {udp}))
 tried('::1', lambda: socket.create_connection(('::1', {port}), 1))
-tried('pipe', lambda: os.open('pipe', os.O_WRONLY | os.O_NONBLOCK))
+tried('pipe', lambda: {open_pipe})
 try: open({binary:?}, 'ab').write(b'x')
 except OSError: pass
 others = [name for name in os.listdir('/proc') if name.isdigit() and int(name) not in (1, os.getpid())]
@@ -263,7 +270,8 @@ print(key, libc.syscall(250, 11, key, told, 64), told.value)
 try: print('ticket-of-mine' in open('/proc/keys').read())
 except OSError: print(False)";
     let landlock = lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock"));
-    let ways = ways().into_iter().map(|way| ("", way)).chain(landlock);
+    let ways = ways().into_iter().chain(without_overlays());
+    let ways = ways.map(|way| ("", way)).chain(landlock);
     each(
         ways.flat_map(|way| ["deny", "host"].map(|net| (way, net))).collect::<Vec<_>>(),
         |((lacks, way), net)| {
@@ -287,6 +295,99 @@ except OSError: print(False)";
             assert!(told.starts_with(wanted), "{way:?} {net}: {told}: {outcome}");
         },
     );
+}
+
+/// Held: a server has no terminal, so that it can type nothing into the one that wallfacer was started on.
+#[test]
+fn a_server_finds_no_terminal_to_type_into() {
+    let found = Command::new("script").arg("--version").output().ok().filter(|done| done.status.success());
+    if require("script (util-linux)", found).is_none() {
+        return;
+    }
+    let attack = "import fcntl, os
+def tried(name, act):
+    try: act()
+    except OSError: return
+    print(name, 'succeeded')
+def type_into(file):
+    for letter in b'typed\\n': fcntl.ioctl(file, 0x5412, bytes([letter]))
+tried('/dev/tty', lambda: type_into(os.open('/dev/tty', os.O_RDWR)))
+for file in range(100):
+    if os.isatty(file): print(file, 'is a terminal')
+    tried(file, lambda: type_into(file))
+others = ['/dev/console', '/dev/tty0', '/dev/tty1'] + ['/dev/pts/%d' % number for number in range(100)]
+for name in others: tried(name, lambda: type_into(os.open(name, os.O_RDWR | os.O_NOCTTY)))
+print('tried')";
+    let landlock = lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock"));
+    each(ways().into_iter().chain(without_overlays()).chain(landlock.map(|(_, way)| way)), |way| {
+        let (shown, outcome) = on_a_terminal(&way, &world(attack), "require");
+        let document = shown.get(..=shown.rfind('}').unwrap_or_default()).unwrap_or_default();
+        let document: serde_json::Value =
+            serde_json::from_str(document).unwrap_or_else(|why| panic!("{why}: {outcome}"));
+        assert_eq!(document["server"]["instructions"], "tried\n", "{way:?}: {outcome}");
+        assert!(!shown.contains("typed"), "{way:?}: {outcome}");
+    });
+    // The same attack, where it is meant to get through; newer kernels can forbid it everywhere.
+    let can_type =
+        fs::read_to_string("/proc/sys/dev/tty/legacy_tiocsti").is_ok_and(|text| text.trim() == "1");
+    let (shown, outcome) = on_a_terminal(&ways()[0], &world(attack), "off");
+    assert!(!can_type || shown.contains("typed"), "{outcome}");
+}
+
+/// What a terminal shows on which `doctor` was started, and then whatever was typed meanwhile.
+fn on_a_terminal(way: &Way, world: &World, sandbox: &str) -> (String, Outcome) {
+    let args = ["doctor", "--format", "json", "--sandbox", sandbox, "--", "/usr/bin/python3", "server.py"];
+    let plain = way.command(world, &args);
+    let words = [plain.get_program()].into_iter().chain(plain.get_args());
+    let words: Vec<String> = words.map(|word| format!("'{}'", word.to_str().unwrap())).collect();
+    let line = format!("{} 2>/dev/null; stty -icanon min 0 time 1; cat", words.join(" "));
+    let mut command = Command::new("script");
+    command.args(["-q", "-e", "-c", &line, "/dev/null"]).current_dir(world.here()).env_clear();
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let outcome = world.finish(command);
+    (outcome.stdout.replace('\r', ""), outcome)
+}
+
+/// Held since the user database is asked: nothing but that says that somebody lives there.
+#[test]
+fn a_home_that_only_the_user_database_knows_is_hidden() {
+    if !is_root() {
+        return;
+    }
+    const WITH_A_USER: &str = "mount --bind \"$1\" /etc/passwd && shift && exec \"$@\"";
+    let place =
+        tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir_in("/srv").unwrap();
+    for (directory, text) in [("ann", "the-diary"), ("shared", "the-notes")] {
+        fs::create_dir(place.path().join(directory)).unwrap();
+        fs::write(place.path().join(directory).join("text"), text).unwrap();
+    }
+    let place = place.path().to_str().unwrap();
+    let attack = format!(
+        "for name in ['ann', 'shared']:
+    try: print(name, open('{place}/' + name + '/text').read())
+    except OSError as error: print(name, type(error).__name__)"
+    );
+    let landlock = lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock"));
+    each(ways().into_iter().chain(without_overlays()).chain(landlock.map(|(_, way)| way)), |way| {
+        let users =
+            fs::read_to_string("/etc/passwd").unwrap() + &format!("ann:x:4242:4242::{place}/ann:/bin/sh\n");
+        let world = world(&attack).with("passwd", &users);
+        let args = ["doctor", "--format", "json", "--", "/usr/bin/python3", "server.py"];
+        let plain = way.command(&world, &args);
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", WITH_A_USER, "sh"]).arg(world.here().join("passwd"));
+        command.arg(plain.get_program()).args(plain.get_args()).current_dir(world.here()).env_clear();
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let outcome = world.finish(command);
+        let told = told(&outcome);
+        assert!(
+            told.starts_with("ann FileNotFoundError\n") || told.starts_with("ann PermissionError\n"),
+            "{way:?}: {outcome}"
+        );
+        assert!(told.ends_with("shared the-notes\n"), "{way:?}: {outcome}");
+    });
 }
 
 /// Was open: what a server left that killed its keeper went on, and nothing was said of it.

@@ -31,6 +31,11 @@ pub fn ways() -> Vec<Way> {
     [Way { user: None, lacks: None }].into_iter().chain(ordinary).collect()
 }
 
+/// The same on machines that have namespaces, and no overlays.
+pub fn without_overlays() -> Vec<Way> {
+    ways().into_iter().map(|way| Way { lacks: Some("overlay"), ..way }).collect()
+}
+
 /// The same on machines that lack user namespaces, and with them the first rungs of the sandbox: those that have
 /// Landlock come first, then those that have not even that.
 pub fn lower_rungs() -> Vec<(&'static str, Way)> {
@@ -136,6 +141,12 @@ fn every_way_runs_the_command_as_its_user_and_on_its_rung() {
         let fixture = way.fixture(&world);
         let outcome = way.run(&world, &["doctor", "--format", "json", "--", &fixture, "correct"]);
         assert_eq!(outcome.code, Some(0), "{way:?}: {outcome}");
+    }
+    for way in without_overlays() {
+        let world = World::new();
+        let fixture = way.fixture(&world);
+        let outcome = way.run(&world, &["doctor", "--", &fixture, "correct"]);
+        assert!(outcome.stdout.contains("namespaces, read-only"), "{way:?}: {outcome}");
     }
     for (lacks, way) in lower_rungs() {
         let world = World::new();

@@ -1,5 +1,7 @@
 //! A tool as listed: its name, what it takes and gives, and what it says of its own effects.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::entry::{Entry, kind, optional_text, required_text};
@@ -13,14 +15,11 @@ pub struct Tool {
     pub name: String,
     pub title: Option<String>,
     pub description: Option<String>,
-    pub input_schema: Map<String, Value>,
-    pub output_schema: Option<Value>,
     pub annotations: Annotations,
-    pub meta: Option<Value>,
     /// Arguments that travel as HTTP headers too: the path to the argument, and the header's name.
     pub header_params: Vec<(Vec<String>, String)>,
-    /// The entry as it was received.
-    pub listed: Map<String, Value>,
+    /// The entry as it was received, an object. Every test has its own list of tools, and a schema may be large.
+    pub listed: Arc<Value>,
 }
 
 /// One argument of a tool, as far as the top of its schema tells.
@@ -54,27 +53,40 @@ impl Entry for Tool {
     fn read(object: &Map<String, Value>) -> Result<Tool, String> {
         let name = required_text(object, "name")?;
         let input_schema = match object.get("inputSchema") {
-            Some(Value::Object(schema)) => schema.clone(),
+            Some(Value::Object(schema)) => schema,
             Some(other) => return Err(format!("`inputSchema` is {}, not an object", kind(other))),
             None => return Err("`inputSchema` is missing".to_owned()),
         };
         let mut header_params = Vec::new();
-        find_header_params(&input_schema, &mut Vec::new(), &mut header_params);
+        find_header_params(input_schema, &mut Vec::new(), &mut header_params);
         Ok(Tool {
             name,
             title: optional_text(object, "title"),
             description: optional_text(object, "description"),
-            input_schema,
-            output_schema: object.get("outputSchema").filter(|schema| !schema.is_null()).cloned(),
             annotations: Annotations::read(object.get("annotations")),
-            meta: object.get("_meta").cloned(),
             header_params,
-            listed: object.clone(),
+            listed: Arc::new(Value::Object(object.clone())),
         })
     }
 }
 
 impl Tool {
+    /// What its arguments must be, an object.
+    pub fn input_schema(&self) -> &Value {
+        &self.listed["inputSchema"]
+    }
+
+    pub fn output_schema(&self) -> Option<&Value> {
+        self.listed.get("outputSchema").filter(|schema| !schema.is_null())
+    }
+
+    /// The same tool with another schema of its arguments.
+    pub fn with_input_schema(&self, schema: Map<String, Value>) -> Tool {
+        let mut listed = Value::clone(&self.listed);
+        listed["inputSchema"] = Value::Object(schema);
+        Tool { listed: Arc::new(listed), ..self.clone() }
+    }
+
     /// Whether it says that it refuses every call that does not ask for a task.
     pub fn is_a_task(&self) -> bool {
         let support = self.listed.get("execution").and_then(|execution| execution.get("taskSupport"));
@@ -83,11 +95,12 @@ impl Tool {
 
     /// Its arguments in the order of its schema.
     pub fn arguments(&self) -> Vec<Argument<'_>> {
-        let required: Vec<&str> = match self.input_schema.get("required") {
+        let required: Vec<&str> = match self.input_schema().get("required") {
             Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),
         };
-        let properties = self.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let properties =
+            self.input_schema().get("properties").and_then(Value::as_object).into_iter().flatten();
         properties
             .map(|(name, schema)| Argument {
                 name,
@@ -160,7 +173,7 @@ mod tests {
         assert_eq!(tool.header_params, [(vec!["page".to_owned(), "region".to_owned()], "Region".to_owned())]);
         assert_eq!(tool.annotations.read_only_hint, Some(true));
         assert_eq!(tool.annotations.destructive_hint, None);
-        assert!(tool.output_schema.is_some() && tool.meta.is_some());
+        assert!(tool.output_schema().is_some());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What checks know beside the case: what the server declared, compiled once.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jsonschema::Validator;
 use serde_json::Value;
@@ -49,7 +50,7 @@ pub struct ToolFacts {
     /// What it says that it does not do.
     pub declared: Declared,
     /// The entry as it was received.
-    pub listed: Value,
+    pub listed: Arc<Value>,
 }
 
 /// A form that answers had, compiled.
@@ -72,16 +73,15 @@ impl Context {
         // Output schemas came with 2025-06-18; on an older conversation they bind nobody.
         let knows_output_schemas = protocol >= Version::V2025_06_18;
         let facts = |tool: &Tool| {
-            let declared = tool.output_schema.as_ref().filter(|_| knows_output_schemas);
+            let declared = tool.output_schema().filter(|_| knows_output_schemas);
             let output = declared.map(Output::compile);
-            let listed = Value::Object(tool.listed.clone());
             (
                 tool.name.clone(),
                 ToolFacts {
                     output,
                     shows_environment: shows_environment(tool),
                     declared: Declared::of(tool),
-                    listed,
+                    listed: tool.listed.clone(),
                 },
             )
         };

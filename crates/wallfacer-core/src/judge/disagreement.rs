@@ -135,9 +135,8 @@ pub fn listed_disagreements(
         }
         (None, None) => return Vec::new(),
     };
-    let input = |tool: &Tool| meaning(&Value::Object(tool.input_schema.clone()));
-    let output =
-        |tool: &Tool| tool.output_schema.as_ref().filter(|_| with_output).map_or(Value::Null, meaning);
+    let input = |tool: &Tool| meaning(tool.input_schema());
+    let output = |tool: &Tool| tool.output_schema().filter(|_| with_output).map_or(Value::Null, meaning);
     let pairs = [("input", input(here), input(there)), ("output", output(here), output(there))];
     let differing = pairs.iter().filter_map(|(which, here, there)| {
         let first = differences(here, there).into_iter().next()?;

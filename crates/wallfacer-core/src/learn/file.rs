@@ -62,7 +62,7 @@ impl Learned {
         let entry = |tool: &Tool| {
             let learned = answers.get(&tool.name).and_then(Answers::form);
             let learned = learned.map(|form| Form { schema: sorted(&form.schema), ..form });
-            let entry = Entry { declared: tool.output_schema.as_ref().map(sorted), learned };
+            let entry = Entry { declared: tool.output_schema().map(sorted), learned };
             (tool.name.clone(), entry)
         };
         let server = server.map(str::to_owned);

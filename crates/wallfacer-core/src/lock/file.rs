@@ -97,8 +97,8 @@ fn declared(tool: &Tool) -> Locked {
     let said = hints.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Locked {
         description: tool.description.clone(),
-        input_schema: hash(&Value::Object(tool.input_schema.clone())),
-        output_schema: tool.output_schema.as_ref().map(hash),
+        input_schema: hash(tool.input_schema()),
+        output_schema: tool.output_schema().map(hash),
         annotations: said.collect(),
         effects: None,
     }

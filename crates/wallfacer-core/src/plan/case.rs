@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use wallfacer_schema::weight;
 
 use super::claim::Claim;
 use super::disturbance::{Disk, Disturbance};
@@ -13,6 +14,9 @@ use super::injection::Injection;
 use super::measure::Measure;
 use super::payload;
 use super::schedule::Schedule;
+
+/// Bytes of requests that are made at once, about: what large schemas have to be tried with comes a part at a time.
+pub const HEAVY: usize = 8 << 20;
 
 /// Steps to take on a fresh or a used server, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -231,6 +235,12 @@ impl Case {
             [Step::Rounds(schedule)] => Some(schedule),
             _ => None,
         }
+    }
+
+    /// About how many bytes its requests take.
+    pub fn weight(&self) -> usize {
+        let requests = self.prelude.iter().chain(&self.steps).filter_map(Step::request);
+        requests.flat_map(|(_, params)| params.values()).map(weight).sum()
     }
 
     /// The arguments of the one tool call that this case consists of.

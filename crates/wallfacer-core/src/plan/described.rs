@@ -16,7 +16,7 @@ const MAX_LINES: usize = 400;
 /// The input schema in which each argument has a description where the tool's own text has one, and the examples that the
 /// text shows.
 pub fn described(tool: &Tool) -> Map<String, Value> {
-    let mut schema = tool.input_schema.clone();
+    let mut schema = tool.input_schema().as_object().cloned().unwrap_or_default();
     let text = tool.description.as_deref().unwrap_or_default();
     let Some(Value::Object(properties)) = schema.get_mut("properties") else { return schema };
     let said = of_arguments(text, &properties.keys().cloned().collect::<Vec<_>>());

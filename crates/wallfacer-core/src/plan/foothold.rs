@@ -274,7 +274,7 @@ mod tests {
             (place.path().to_owned(), DeclaredBy::CommandLine),
         ]);
         let footholds = Footholds::new(std::slice::from_ref(&tool), &scopes, true).unwrap();
-        let field = fields(&tool.input_schema, &tool.name, description).remove(0);
+        let field = fields(tool.input_schema().as_object().unwrap(), &tool.name, description).remove(0);
         let found = footholds.of(&field, &tool.name, description);
         let texts = found.iter().filter_map(Value::as_str);
         let inside = |text: &str| text.replace(place.path().to_str().unwrap(), "<here>");
@@ -287,7 +287,7 @@ mod tests {
         let listed = json!({ "name": "mark_line", "description": "Marks a line of text.",
             "inputSchema": { "type": "object", "properties": { "filename": { "type": "string" } } } });
         let tool = Tool::read(listed.as_object().unwrap()).unwrap();
-        let field = fields(&tool.input_schema, &tool.name, "").remove(0);
+        let field = fields(tool.input_schema().as_object().unwrap(), &tool.name, "").remove(0);
         let footholds = Footholds::new(std::slice::from_ref(&tool), &scopes, true).unwrap();
         let first =
             |footholds: &Footholds| footholds.of(&field, &tool.name, "Marks a line of text.")[0].clone();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use wallfacer_text::lexicon::{Action, actions};
 
-use super::case::{Case, Step, Subject};
+use super::case::{Case, HEAVY, Step, Subject};
 use super::first_calls::FirstCalls;
 use super::foothold::Footholds;
 use super::injection::demanded;
@@ -87,6 +87,8 @@ pub struct Planner {
     common: Common,
     footholds: Option<Arc<Footholds>>,
     next: Next,
+    /// Where the phase goes on, when the last round was too heavy for all tools.
+    from: usize,
     /// Random cases of each tool in the next round.
     random: usize,
     /// How many of the random cases are made of inputs that brought news, from none to all; none where nobody asks.
@@ -123,6 +125,7 @@ impl Planner {
             common: Common::default(),
             footholds: None,
             next,
+            from: 0,
             random: RANDOM_ROUND,
             mutate_ratio: None,
         };
@@ -143,8 +146,12 @@ impl Planner {
     pub fn next_round(&mut self) -> Option<Round> {
         loop {
             let phase = self.next;
+            let begun = self.from;
             let round = self.make(phase);
-            let done = round.cases.is_empty();
+            if self.from > 0 {
+                return Some(round);
+            }
+            let done = round.cases.is_empty() && begun == 0;
             self.next = match phase {
                 Next::Examples(try_) if try_ < RETRIES => Next::Examples(try_ + 1),
                 Next::Examples(try_) => match try_ - RETRIES {
@@ -159,7 +166,7 @@ impl Planner {
                 Next::Random if done => return None,
                 Next::Random => Next::Random,
             };
-            if !done {
+            if !round.cases.is_empty() {
                 return Some(round);
             }
         }
@@ -319,7 +326,7 @@ impl Planner {
     }
 
     fn make(&mut self, next: Next) -> Round {
-        let Planner { options, tools, common, random, mutate_ratio, .. } = self;
+        let Planner { options, tools, common, random, mutate_ratio, from, .. } = self;
         let most = (LARGE_ROUND / tools.len().max(1)).max(RANDOM_ROUND);
         let mut cases = Vec::new();
         let ready: BTreeMap<String, Vec<Vec<Step>>> =
@@ -329,7 +336,16 @@ impl Planner {
             _ => Vec::new(),
         };
         let is_example = matches!(next, Next::Examples(_));
-        for plan in tools.iter_mut().filter(|plan| !plan.stopped && (is_example || !plan.elsewhere)) {
+        let begun = std::mem::take(from);
+        let mut weight = 0;
+        for (number, plan) in tools.iter_mut().enumerate().skip(begun) {
+            if weight >= HEAVY {
+                *from = number;
+                break;
+            }
+            if plan.stopped || plan.elsewhere && !is_example {
+                continue;
+            }
             let left = options.iterations.saturating_sub(plan.made);
             let reach =
                 if options.iterations >= ENOUGH_TO_REACH { REACH.saturating_sub(plan.made) } else { 0 };
@@ -359,12 +375,16 @@ impl Planner {
                 cases.extend(plan.behind(&ready, options.seed));
                 cases.extend(plan.behind_producers(&producers, common, options.seed));
             }
+            // Whose calls are examples learn from each other, so that all tools have theirs in one round.
+            if !is_example {
+                weight += made.iter().map(Case::weight).sum::<usize>();
+            }
             cases.append(&mut made);
         }
         if matches!(next, Next::Examples(_)) {
             cases = in_turn(cases);
         }
-        if next == Next::Random {
+        if next == Next::Random && *from == 0 {
             *random = (*random * 2).min(most);
         }
         let phase = match next {
@@ -525,6 +545,30 @@ mod tests {
     fn the_same_news_give_the_same_cases() {
         assert_eq!(with_feedback(&[], Mode::Mixed), with_feedback(&[], Mode::Mixed));
         assert_ne!(with_feedback(&[], Mode::Mixed), all(Mode::Mixed));
+    }
+
+    #[test]
+    fn what_is_heavy_is_spread_over_rounds_and_nothing_of_it_is_left_out() {
+        let long = json!({ "type": "string", "minLength": 900_000 });
+        let schema = json!({ "type": "object", "properties": { "long": long }, "required": ["long"] });
+        let tools: Vec<Tool> = (0..4).map(|number| tool(&format!("t{number}"), schema.clone())).collect();
+        let options = Options { iterations: 60, ..options(Mode::Mixed) };
+        let tried = |tools: &[Tool]| {
+            let (mut planner, _) = Planner::new(tools, options.clone());
+            let mut tried: BTreeMap<(String, Phase), usize> = BTreeMap::new();
+            while let Some(round) = planner.next_round() {
+                let weight: usize = round.cases.iter().map(Case::weight).sum();
+                assert!(weight < 3 * HEAVY, "{:?}: {weight}", round.phase);
+                for case in round.cases {
+                    *tried.entry((case.tool_name().unwrap().to_owned(), round.phase)).or_default() += 1;
+                }
+            }
+            tried
+        };
+        let together = tried(&tools);
+        assert!(together.keys().any(|(_, phase)| *phase == Phase::Random), "{together:?}");
+        let each: BTreeMap<_, _> = tools.iter().flat_map(|tool| tried(std::slice::from_ref(tool))).collect();
+        assert_eq!(together, each);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use wallfacer_schema::{Choices, CompileError, Having, Limits, Pool, Schema, pointer};
 
-use super::case::{Case, Intent, Step};
+use super::case::{Case, HEAVY, Intent, Step};
 use super::described::described;
 use super::field::{Field, stems};
 use super::first_calls::Taught;
@@ -117,7 +117,8 @@ impl ToolPlan {
     /// are planned for from now on. Whether any was new.
     pub fn declare(&mut self, asked: &BTreeMap<String, Value>) -> bool {
         let Some(tool) = &mut self.bare else { return false };
-        let known = tool.input_schema.entry("properties").or_insert_with(|| json!({}));
+        let mut schema = tool.input_schema().as_object().cloned().unwrap_or_default();
+        let known = schema.entry("properties").or_insert_with(|| json!({}));
         let Some(known) = known.as_object_mut() else { return false };
         let before = known.len();
         for (name, value) in asked.iter().filter(|_| before < MAX_UNDECLARED) {
@@ -127,7 +128,8 @@ impl ToolPlan {
             return false;
         }
         let required = known.keys().map(|name| Value::from(name.as_str())).collect();
-        tool.input_schema.insert("required".to_owned(), Value::Array(required));
+        schema.insert("required".to_owned(), Value::Array(required));
+        *tool = tool.with_input_schema(schema);
         let Ok(schema) = compile(tool, self.max_bytes) else { return false };
         (self.schema, self.knowledge) = (schema, Knowledge::of(tool));
         true
@@ -313,7 +315,7 @@ impl ToolPlan {
         leads.map(|last| self.prelude.iter().cloned().chain([last]).collect()).collect()
     }
 
-    /// The same call, each time with one argument that is known under the same name.
+    /// The same call, each time with one argument that is known under the same name; no more of them than are tried.
     fn with_other_values(&self, good: &Step, common: &Common) -> Vec<Step> {
         let Step::Call { method, params } = good else { return Vec::new() };
         let arguments = params.get("arguments").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -329,7 +331,8 @@ impl ToolPlan {
         let known =
             arguments.keys().flat_map(|name| common.known_as(name).iter().map(move |value| (name, value)));
         let others = known.filter_map(|(name, value)| other(name, value));
-        others.filter(|step| !self.good.iter().any(|(known, _)| known == step)).collect()
+        let others = others.filter(|step| !self.good.iter().any(|(known, _)| known == step));
+        others.take(MAX_LEADS).collect()
     }
 
     /// The call that was refused, behind each call that may be meant to come first and is known to succeed. Some servers
@@ -458,7 +461,15 @@ impl ToolPlan {
                 (options.mode != Mode::Adversarial).then(|| self.case(fresh, Intent::Valid, seed))
             })
         });
-        cases.extend(drawn.collect::<Vec<_>>());
+        let mut weight = 0;
+        for case in drawn {
+            weight += case.weight();
+            cases.push(case);
+            // What is left of the round comes in the next one.
+            if weight >= HEAVY {
+                break;
+            }
+        }
         cases
     }
 
@@ -509,11 +520,11 @@ fn compile(tool: &Tool, max_bytes: usize) -> Result<Arc<Schema>, CompileError> {
 /// Whether a tool declares no argument, and forbids none.
 fn is_bare(tool: &Tool) -> bool {
     const SAYING: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "maxProperties"];
-    let forbids = tool.input_schema.get("additionalProperties") == Some(&Value::Bool(false));
-    let named = tool.input_schema.get("properties").and_then(Value::as_object);
+    let forbids = tool.input_schema().get("additionalProperties") == Some(&Value::Bool(false));
+    let named = tool.input_schema().get("properties").and_then(Value::as_object);
     named.is_none_or(Map::is_empty)
         && !forbids
-        && !SAYING.iter().any(|word| tool.input_schema.contains_key(*word))
+        && !SAYING.iter().any(|word| tool.input_schema().get(word).is_some())
 }
 
 /// The schema of values like this one.

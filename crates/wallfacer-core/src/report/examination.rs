@@ -166,7 +166,7 @@ fn signature(tool: &Tool) -> String {
         format!("{}{optional}{kind}", shortened(argument.name, NAME))
     };
     let arguments: Vec<String> = tool.arguments().into_iter().map(argument).collect();
-    let output = if tool.output_schema.is_some() { " -> structured" } else { "" };
+    let output = if tool.output_schema().is_some() { " -> structured" } else { "" };
     format!("{}({}){output}", shortened(&tool.name, NAME), shortened(&arguments.join(", "), LINE))
 }
 

@@ -103,10 +103,10 @@ fn tool(tool: &Tool) -> Value {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
-        "inputSchema": tool.input_schema,
-        "outputSchema": tool.output_schema,
+        "inputSchema": tool.input_schema(),
+        "outputSchema": tool.output_schema(),
         "annotations": tool.annotations,
-        "_meta": tool.meta,
+        "_meta": tool.listed.get("_meta"),
     })
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::Value;
 use wallfacer_schema::Schema;
 
 use super::lab::{Crew, open};
@@ -75,7 +74,7 @@ pub fn tell_connected(server: &Server, listener: &mut dyn Listener) {
 /// The input schemas that can be used, by tool.
 pub fn schemas(catalogue: &Catalogue) -> BTreeMap<String, Schema> {
     let compiled = |tool: &Tool| {
-        let schema = Schema::compile(&Value::Object(tool.input_schema.clone())).ok()?;
+        let schema = Schema::compile(tool.input_schema()).ok()?;
         Some((tool.name.clone(), schema))
     };
     catalogue.tools.entries.iter().filter_map(compiled).collect()

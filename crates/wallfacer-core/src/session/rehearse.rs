@@ -375,7 +375,7 @@ fn hints(words: &str, tool: Option<&Tool>, round: usize) -> Vec<Hint> {
     if hints.is_empty() {
         hints.push(Hint::More);
     }
-    let declared = tool.filter(|_| round == 0).and_then(|tool| tool.output_schema.as_ref());
+    let declared = tool.filter(|_| round == 0).and_then(|tool| tool.output_schema());
     let members =
         declared.and_then(|schema| schema.get("properties")).and_then(|members| members.as_object());
     for (name, schema) in members.into_iter().flatten() {

@@ -69,17 +69,19 @@ fn is_own(file: &Path) -> bool {
 }
 
 /// What lies over the files of a project that is seen as a whole: over those that may name an interpreter what of them may be
-/// shown, and an empty file over those that nobody can read to the end, such as a pipe.
+/// shown, and an empty file over those that nobody can read to the end, such as a pipe, or a link to a device. Links that lead out of it to files are
+/// left as they are: these files are not there.
 pub(super) fn over_projects(directory: &Path, home: &Path) -> BTreeMap<PathBuf, Plant> {
     let names_one =
         |file: &Path| file.file_name().is_some_and(|name| INTERPRETERS.iter().any(|own| name == *own));
     let is_there = |file: &Path| file.metadata().is_ok_and(|about| !about.is_dir());
+    let is_endless = |file: &Path| is_there(file) && !file.is_file();
     let over = |file: &Path| match shown(file) {
+        _ if !is_own(file) => is_endless(file).then(String::new),
         Some(text) => names_one(file).then_some(text),
         None => is_there(file).then(String::new),
     };
-    let files = files_of_projects(directory, home).filter(|file| is_own(file));
-    files.filter_map(|file| Some((file.clone(), plant(over(&file)?)))).collect()
+    files_of_projects(directory, home).filter_map(|file| Some((file.clone(), plant(over(&file)?)))).collect()
 }
 
 /// What the settings of a directory and those above it say about where packages come from.

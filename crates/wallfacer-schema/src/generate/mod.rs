@@ -14,6 +14,7 @@ use crate::{
     plan::{Branch, GoalId, Plan, Planning, shape, shape::Shape},
     pool::Pool,
     types::Types,
+    weight::weight,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -43,6 +44,7 @@ pub(crate) struct Maker<'m> {
     having: Option<&'m Having>,
     steps: usize,
     nodes: usize,
+    text: usize,
     depth: usize,
     open_choices: usize,
     /// Where the value being made stands, kept only when the pool may ask for it.
@@ -55,7 +57,19 @@ impl<'m> Maker<'m> {
         let steps = planning.limits.steps;
         let (path, name) = (String::new(), String::new());
         let having = None;
-        Maker { planning, choices, pool, having, steps, nodes: 0, depth: 0, open_choices: 0, path, name }
+        Maker {
+            planning,
+            choices,
+            pool,
+            having,
+            steps,
+            nodes: 0,
+            text: 0,
+            depth: 0,
+            open_choices: 0,
+            path,
+            name,
+        }
     }
 
     /// With these of the optional parts, and no others.
@@ -136,13 +150,17 @@ impl<'m> Maker<'m> {
             return Err(Unable::too_large(&shape.at, why));
         }
         if let Some(known) = self.known_good(shape) {
+            self.count_text(weight(&known), &shape.at)?;
             return Ok(known);
         }
-        if let Some(allowed) = &shape.allowed {
-            return Ok(allowed[self.choices.index(allowed.len())].clone());
-        }
-        if !shape.samples.is_empty() && self.choices.below(3) < 1 {
-            return Ok(shape.samples[self.choices.index(shape.samples.len())].clone());
+        let given = match &shape.allowed {
+            Some(allowed) => Some(&allowed[self.choices.index(allowed.len())]),
+            None if shape.samples.is_empty() || self.choices.below(3) > 0 => None,
+            None => Some(&shape.samples[self.choices.index(shape.samples.len())]),
+        };
+        if let Some(given) = given {
+            self.count_text(weight(given), &shape.at)?;
+            return Ok(given.clone());
         }
         let first = self.pick_type(shape.types);
         let mut failed = match self.make_type(shape, first) {
@@ -164,7 +182,11 @@ impl<'m> Maker<'m> {
             Types::BOOLEAN => Ok(Value::Bool(self.choices.below(2) == 1)),
             Types::INTEGER => self.make_integer(shape),
             Types::FRACTION => self.make_fraction(shape),
-            Types::STRING => self.make_string(shape).map(Value::String),
+            Types::STRING => {
+                let made = self.make_string(shape)?;
+                self.count_text(made.len(), &shape.at)?;
+                Ok(Value::String(made))
+            }
             Types::ARRAY => self.make_array(shape),
             _ => self.make_object(shape),
         }
@@ -237,6 +259,16 @@ impl<'m> Maker<'m> {
             return Err(Unable::unsupported("", "search", why));
         }
         self.steps -= 1;
+        Ok(())
+    }
+
+    /// Many long strings in one value would fill the memory, however few values there are.
+    fn count_text(&mut self, bytes: usize, at: &str) -> Result<(), Unable> {
+        self.text += bytes;
+        if self.text > self.planning.limits.text {
+            let why = format!("a value has more than {} bytes of text", self.planning.limits.text);
+            return Err(Unable::too_large(at, why));
+        }
         Ok(())
     }
 

@@ -50,6 +50,7 @@ impl Maker<'_> {
             let property = &rules.properties[index];
             match self.make_member(property, shape) {
                 Ok(value) => {
+                    self.count_text(property.name.len(), &shape.at)?;
                     members.insert(property.name.clone(), value);
                 }
                 // An optional key that cannot be made is left out, unless another key depends on it.
@@ -87,6 +88,7 @@ impl Maker<'_> {
         for number in 0..count {
             match self.make_extra(shape, rules, members, number) {
                 Ok((name, value)) => {
+                    self.count_text(name.len(), &shape.at)?;
                     members.insert(name, value);
                 }
                 Err(unable) if number < needed => return Err(unable),

@@ -50,6 +50,7 @@ pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Adversarial>, Una
     let mut take = |whole: Whole<Tag>| {
         let conforms = workshop.judge(&whole.value) == Judgement::Valid;
         let (attack, kind) = *whole.tag;
+        workshop.keep(&whole.value);
         let made = Adversarial { value: whole.value, at: whole.at, attack, kind, conforms };
         if !conforms {
             refused.push(made);
@@ -87,6 +88,7 @@ fn offer(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Tag>> {
         if let Some(rules) = &shape.array {
             let item = workshop.value(rules.rest).unwrap_or(Value::Null);
             let count = MANY.min(rules.max.unwrap_or(MANY)).min(workshop.planning.limits.items);
+            let count = count.min(workshop.copies_of(&item));
             add(Value::Array(vec![item; count]), Attack::Many);
         }
         add(deep(false), Attack::Deep);

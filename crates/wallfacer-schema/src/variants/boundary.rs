@@ -41,6 +41,7 @@ pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Boundary>, Unable
     let mut take = |whole: Whole<String>| {
         let valid = workshop.judge(&whole.value) == Judgement::Valid;
         if valid && seen.insert(fingerprint(&whole.value)) {
+            workshop.keep(&whole.value);
             found.push(Boundary { value: whole.value, at: whole.at, limit: whole.tag.clone() });
             count.set(found.len());
         }
@@ -166,13 +167,14 @@ fn objects(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<String>> {
     let optional: Vec<usize> =
         all.iter().copied().filter(|&index| !rules.properties[index].required).collect();
     let required = all.iter().copied().filter(|index| !optional.contains(index)).collect();
-    let mut candidates = Vec::new();
+    let mut candidates: Vec<Candidate<String>> = Vec::new();
     let mut add = |chosen: &BTreeSet<usize>, limit: String| {
         candidates.extend(workshop.object(shape, chosen).map(|value| Candidate::new(value, limit)));
+        candidates.last().map_or(0, |last| workshop.copies_of(&last.value) / 2)
     };
     add(&required, "only required keys".to_owned());
-    add(&all, "all declared keys".to_owned());
-    for index in optional.into_iter().take(MAX_ABSENT) {
+    let most = add(&all, "all declared keys".to_owned());
+    for index in optional.into_iter().take(MAX_ABSENT.min(most)) {
         let name = &rules.properties[index].name;
         let mut others = all.clone();
         others.remove(&index);

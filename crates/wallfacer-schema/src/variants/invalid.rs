@@ -44,6 +44,7 @@ pub(crate) fn list(schema: &Schema, pool: &Pool) -> Result<Vec<Invalid>, Unable>
         if let Some(violation) = name(&workshop, &whole)
             && seen.insert(fingerprint(&whole.value))
         {
+            workshop.keep(&whole.value);
             found.push(Invalid { value: whole.value, violation });
             count.set(found.len());
         }
@@ -249,7 +250,10 @@ fn arrays(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Rule>> {
         for wanted in &rules.contains {
             let many = wanted.min.saturating_mul(2).saturating_add(2).min(limit);
             let item = workshop.value(wanted.goal);
-            candidates.extend(item.map(|item| Candidate::new(vec![item; many], Rule::MaxContains)));
+            let fits = |item: Value| {
+                Candidate::new(vec![item.clone(); many.min(workshop.copies_of(&item))], Rule::MaxContains)
+            };
+            candidates.extend(item.map(fits));
         }
     }
     candidates
@@ -260,9 +264,11 @@ fn objects(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Rule>> {
     let all: BTreeSet<usize> = (0..rules.properties.len()).collect();
     let required: BTreeSet<usize> =
         all.iter().copied().filter(|&index| rules.properties[index].required).collect();
-    let Some(Value::Object(sparse)) = workshop.object(shape, &required) else { return Vec::new() };
+    let Some(sparse) = workshop.object(shape, &required) else { return Vec::new() };
+    let most = workshop.copies_of(&sparse);
+    let Value::Object(sparse) = sparse else { return Vec::new() };
     let mut candidates = Vec::new();
-    for &index in &required {
+    for &index in required.iter().take(most) {
         candidates.push(Candidate::new(without(&sparse, &rules.properties[index].name), Rule::Required));
     }
     let mut intruded = sparse.clone();
@@ -284,7 +290,7 @@ fn objects(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Rule>> {
             candidates.push(Candidate::new(members, Rule::PropertyNames));
         }
     }
-    candidates.extend(dependencies(workshop, shape, &sparse));
+    candidates.extend(dependencies(workshop, shape, &sparse, most));
     if let Some(max) = rules.max.filter(|&max| max < workshop.planning.limits.items) {
         let mut members = sparse.clone();
         (0..=max).for_each(|index| drop(members.insert(format!("key{index}"), json!("text"))));
@@ -297,14 +303,19 @@ fn objects(workshop: &Workshop, shape: &Shape) -> Vec<Candidate<Rule>> {
     candidates
 }
 
-/// A key with what depends on it taken away.
-fn dependencies(workshop: &Workshop, shape: &Shape, sparse: &Map<String, Value>) -> Vec<Candidate<Rule>> {
+/// A key with what depends on it taken away; so many of them at most.
+fn dependencies(
+    workshop: &Workshop,
+    shape: &Shape,
+    sparse: &Map<String, Value>,
+    most: usize,
+) -> Vec<Candidate<Rule>> {
     let Some(rules) = &shape.object else { return Vec::new() };
     let mut candidates = Vec::new();
     for (key, needed) in &rules.dependent_required {
         let property = rules.properties.iter().find(|property| property.name == *key);
         let Some(value) = property.and_then(|property| workshop.value(property.goal)) else { continue };
-        for name in needed {
+        for name in needed.iter().take(most.saturating_sub(candidates.len())) {
             let mut members = sparse.clone();
             members.insert(key.clone(), value.clone());
             candidates.push(Candidate::new(without(&members, name), Rule::DependentRequired));

@@ -4,6 +4,7 @@ use super::workshop::Workshop;
 use crate::{
     plan::{GoalId, Plan, objects, shape::Shape},
     pointer,
+    weight::weight,
 };
 use serde_json::Value;
 use std::{collections::BTreeSet, rc::Rc};
@@ -14,8 +15,8 @@ const MAX_DEPTH: usize = 7;
 const MAX_BRANCHES: usize = 64;
 /// Places visited in all.
 const MAX_PLACES: usize = 1_000;
-/// JSON values copied for one list; large surroundings times many candidates would add up.
-const MAX_COPIED: usize = 4_000_000;
+/// Bytes copied for one list; large surroundings times many candidates would add up.
+const MAX_COPIED: usize = 256 << 20;
 
 /// What a place offers for itself; `below` is the pointer from the place to what is remarkable.
 pub(super) struct Candidate<Tag> {
@@ -55,7 +56,7 @@ struct Frame {
     sparse: Option<Rc<Value>>,
     full: Option<Rc<Value>>,
     step: Step,
-    size: usize,
+    weight: usize,
 }
 
 enum Step {
@@ -107,7 +108,8 @@ impl<'w, 's, Tag> Walk<'w, 's, Tag> {
         let at = self.frames.iter().fold(String::new(), |at, frame| pointer::join(&at, &frame.step.text()));
         let at = format!("{at}{}", candidate.below);
         for full in [false, true] {
-            self.copied += 1 + self.frames.iter().map(|frame| frame.size).sum::<usize>();
+            self.copied +=
+                weight(&candidate.value) + self.frames.iter().map(|frame| frame.weight).sum::<usize>();
             let Some(value) = self.surround(candidate.value.clone(), full) else { continue };
             let taken = (self.take)(Whole { value, at: at.clone(), tag: &candidate.tag });
             if taken || self.frames.is_empty() {
@@ -166,8 +168,8 @@ impl<'w, 's, Tag> Walk<'w, 's, Tag> {
     }
 
     fn enter(&mut self, sparse: Option<Rc<Value>>, full: Option<Rc<Value>>, step: Step, goal: GoalId) {
-        let size = [&sparse, &full].into_iter().flatten().map(|value| size(value)).max().unwrap_or(0);
-        self.frames.push(Frame { sparse, full, step, size });
+        let weight = [&sparse, &full].into_iter().flatten().map(|value| weight(value)).max().unwrap_or(0);
+        self.frames.push(Frame { sparse, full, step, weight });
         self.visit(goal);
         self.frames.pop();
     }
@@ -179,14 +181,5 @@ impl Step {
             Step::Key(name) => name.clone(),
             Step::Index(index) => index.to_string(),
         }
-    }
-}
-
-/// How many JSON values there are.
-fn size(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
-        Value::Object(members) => 1 + members.values().map(size).sum::<usize>(),
-        _ => 1,
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     pool::Pool,
     schema::Schema,
     violation::Violation,
+    weight::weight,
 };
 use serde_json::Value;
 use std::{cell::Cell, collections::BTreeSet, sync::Arc};
@@ -25,6 +26,8 @@ const PATIENCE: usize = 5;
 const MAX_PATTERNS: usize = 8;
 /// Steps of judging that a list may take in all.
 const MAX_JUDGED: usize = 2_000_000;
+/// Bytes of values that a list may hold, and a place may offer of one sort.
+const MAX_KEPT: usize = 8 << 20;
 
 pub(super) struct Workshop<'w> {
     schema: &'w Schema,
@@ -32,12 +35,20 @@ pub(super) struct Workshop<'w> {
     pool: &'w Pool,
     steps: Cell<usize>,
     judged: Cell<usize>,
+    kept: Cell<usize>,
 }
 
 impl<'w> Workshop<'w> {
     pub(super) fn new(schema: &'w Schema, pool: &'w Pool) -> Self {
         let steps = Cell::new(schema.limits().steps.saturating_mul(PATIENCE));
-        Workshop { schema, planning: schema.planning(), pool, steps, judged: Cell::new(0) }
+        Workshop {
+            schema,
+            planning: schema.planning(),
+            pool,
+            steps,
+            judged: Cell::new(0),
+            kept: Cell::new(0),
+        }
     }
 
     pub(super) fn judge(&self, value: &Value) -> Judgement {
@@ -56,7 +67,17 @@ impl<'w> Workshop<'w> {
 
     /// Whether so much has been done that the list ends here.
     pub(super) fn is_spent(&self) -> bool {
-        self.judged.get() >= MAX_JUDGED || self.steps.get() == 0
+        self.judged.get() >= MAX_JUDGED || self.steps.get() == 0 || self.kept.get() >= MAX_KEPT
+    }
+
+    /// Counts a value that the list keeps.
+    pub(super) fn keep(&self, value: &Value) {
+        self.kept.set(self.kept.get() + weight(value));
+    }
+
+    /// So many copies of a value may be offered, or set into a larger one, at most.
+    pub(super) fn copies_of(&self, value: &Value) -> usize {
+        (MAX_KEPT / weight(value)).max(1)
     }
 
     pub(super) fn plan(&self, goal: GoalId) -> Arc<Plan> {

@@ -111,7 +111,7 @@ fn ruling(
     context: &Context,
     code: Code,
 ) -> Ruling {
-    let tool = context.tools.get(&rule.tool).map(|facts| &facts.listed);
+    let tool = context.tools.get(&rule.tool).map(|facts| &*facts.listed);
     if rule.is_static() {
         let (nothing, facts) = (Value::Null, context.known(&Value::Null));
         return rule.judge(&Facts { tool, known: facts, ..Facts::new(&nothing, &nothing) });

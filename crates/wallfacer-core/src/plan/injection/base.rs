@@ -53,7 +53,7 @@ pub fn bases(tool: &Tool, known: &Known, ground: &Ground) -> Vec<Value> {
         .flatten()
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
-    let declares = tool.input_schema.get("properties").is_some_and(|properties| properties.is_object());
+    let declares = tool.input_schema().get("properties").is_some_and(|properties| properties.is_object());
     // Who declares nothing says by refusals what is wanted, and what was drawn at random is not.
     let all = if declares || known.demanded.is_empty() {
         all
@@ -63,7 +63,7 @@ pub fn bases(tool: &Tool, known: &Known, ground: &Ground) -> Vec<Value> {
     let required = required(tool);
     let least = all.iter().filter(|(key, _)| required.contains(&key.as_str()));
     let least: Map<String, Value> = least.map(|(key, value)| (key.clone(), value.clone())).collect();
-    let full = dressed(filled(Value::Object(all), &Value::Object(tool.input_schema.clone()), 0), ground);
+    let full = dressed(filled(Value::Object(all), tool.input_schema(), 0), ground);
     let with_choice = |(key, choice): (&str, Value)| {
         let mut base = full.clone();
         base[key] = choice;
@@ -96,7 +96,7 @@ pub fn bases(tool: &Tool, known: &Known, ground: &Ground) -> Vec<Value> {
 
 /// Arguments that are a yes or a no, or may also be left open.
 fn switches(tool: &Tool) -> Vec<&str> {
-    let properties = tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let properties = tool.input_schema().get("properties").and_then(Value::as_object).into_iter().flatten();
     let says =
         |schema: &Value| schema.get("type").is_some_and(|it| *it == "boolean" || is_among(it, "boolean"));
     let any = |schema: &Value| {
@@ -177,13 +177,13 @@ fn required(tool: &Tool) -> Vec<&str> {
 
 /// Whether the schema leaves an argument only a few values.
 pub fn is_choice(tool: &Tool, key: &str) -> bool {
-    let property = tool.input_schema.get("properties").and_then(|properties| properties.get(key));
+    let property = tool.input_schema().get("properties").and_then(|properties| properties.get(key));
     property.is_some_and(|property| property.get("enum").is_some() || property.get("const").is_some())
 }
 
 /// Every choice that the schema offers at its top, one at a time.
 fn choices(tool: &Tool) -> Vec<(&str, Value)> {
-    let properties = tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let properties = tool.input_schema().get("properties").and_then(Value::as_object).into_iter().flatten();
     let offered = properties.flat_map(|(key, property)| {
         let listed = property.get("enum").and_then(Value::as_array).into_iter().flatten();
         listed.take(MAX_CHOICES).map(move |choice| (key.as_str(), choice.clone()))

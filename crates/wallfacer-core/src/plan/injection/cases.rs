@@ -185,7 +185,8 @@ fn payloads(tool: &Tool, place: &Place, known: &Known, ground: &Ground) -> Vec<(
 
 /// A place whose name does not tell what it is for, but whose declaration does.
 fn declared(tool: &Tool, place: Place) -> Place {
-    let property = tool.input_schema.get("properties").and_then(|properties| properties.get(top(&place.at)));
+    let property =
+        tool.input_schema().get("properties").and_then(|properties| properties.get(top(&place.at)));
     // What is declared of a list or an object is not declared of what lies in it.
     let of_itself = property.filter(|_| place.at.matches('/').count() == 1);
     let of = |key: &str| of_itself.and_then(|property| property.get(key)).and_then(Value::as_str);
@@ -200,7 +201,7 @@ fn declared(tool: &Tool, place: Place) -> Place {
 /// All that a tool says of itself and of its arguments, in small letters.
 fn said(tool: &Tool) -> String {
     let description = tool.description.as_deref().unwrap_or_default();
-    format!("{} {description} {}", tool.name, Value::Object(tool.input_schema.clone())).to_lowercase()
+    format!("{} {description} {}", tool.name, tool.input_schema()).to_lowercase()
 }
 
 /// Whether an argument is named for the command that it takes.
@@ -210,7 +211,7 @@ fn takes_commands(tool: &Tool) -> bool {
 
 /// What the schema says of an argument.
 fn about(tool: &Tool, key: &str) -> String {
-    let property = tool.input_schema.get("properties").and_then(|properties| properties.get(key));
+    let property = tool.input_schema().get("properties").and_then(|properties| properties.get(key));
     property.map(Value::to_string).unwrap_or_default()
 }
 

@@ -463,7 +463,7 @@ fn endings(catalogue: &Catalogue) -> BTreeSet<String> {
         LazyLock::new(|| Regex::new(r"[\s\w(`'/*]\.([a-z][a-z0-9]{1,5})\b").expect("a constant"));
     let mut counted: BTreeMap<String, usize> = BTreeMap::new();
     for tool in &catalogue.tools.entries {
-        let schema = serde_json::Value::Object(tool.input_schema.clone()).to_string();
+        let schema = tool.input_schema().to_string();
         for said in [tool.description.as_deref().unwrap_or_default(), &schema] {
             for found in ENDING.captures_iter(said).take(MAX_MENTIONED) {
                 *counted.entry(found[1].to_owned()).or_default() += 1;

@@ -1,6 +1,7 @@
 //! Ranks what may be put into the calls of all tools, the likeliest first. Cases are made only when their turn comes, because
 //! with many tools most never get one.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::aim::Aim;
@@ -8,6 +9,7 @@ use super::base::Known;
 use super::cases::{Draft, Rank, Ranked, drafts};
 use super::ground::Ground;
 use crate::catalogue::Tool;
+use crate::plan::case::HEAVY;
 
 /// The most cases of one tool. They come in the order of likelihood, so the rest hardly ever leads anywhere.
 const MAX_CASES: usize = 2_000;
@@ -34,6 +36,8 @@ struct ToolSchedule {
     drafts: usize,
     /// No case that is still to be made has a lower rank; none if no case is left.
     next: Option<Rank>,
+    /// How many of those that have their turn now were made already: all of them at once would be too heavy.
+    begun: usize,
     /// Hashes of the cases that were made already.
     made: BTreeSet<[u8; 32]>,
 }
@@ -55,7 +59,7 @@ impl InjectionSchedule {
                 }
             });
             let next = (count > 0).then(Rank::default);
-            ToolSchedule { tool, known, drafts: count, next, made: BTreeSet::new() }
+            ToolSchedule { tool, known, drafts: count, next, begun: 0, made: BTreeSet::new() }
         };
         let tools = tools.into_iter().enumerate().map(of_tool).collect();
         InjectionSchedule { tools, ground: Some(ground.clone()), seed, first }
@@ -82,16 +86,24 @@ impl InjectionSchedule {
         let (Some(turn), Some(ground)) = (of.next.map(turn), &self.ground) else { return Vec::new() };
         let mut ranked = Vec::new();
         let mut next: Option<Rank> = None;
+        let (mut begun, mut weight) = (of.begun, 0);
         drafts(&of.tool, &of.known, ground, |draft| {
             let rank = self.rank(tool, &draft);
-            if self::turn(rank) == turn {
-                ranked.push(Ranked { rank, case: draft.case(&of.tool, &of.known, self.seed) });
-            } else if self::turn(rank) > turn {
-                next = Some(next.map_or(rank, |next| next.min(rank)));
+            match self::turn(rank).cmp(&turn) {
+                Ordering::Less => {}
+                Ordering::Equal if begun > 0 => begun -= 1,
+                Ordering::Equal if weight < HEAVY => {
+                    let case = draft.case(&of.tool, &of.known, self.seed);
+                    weight += case.weight();
+                    ranked.push(Ranked { rank, case });
+                }
+                Ordering::Equal | Ordering::Greater => next = Some(next.map_or(rank, |next| next.min(rank))),
             }
         });
         ranked.sort_by_key(|ranked| ranked.rank);
         let of = &mut self.tools[tool];
+        let goes_on = next.is_some_and(|next| self::turn(next) == turn);
+        of.begun = if goes_on { of.begun + ranked.len() } else { 0 };
         ranked.retain(|Ranked { case, .. }| {
             let offline = case.intent.injection().is_some_and(|injection| injection.offline);
             let written = serde_json::to_vec(&(&case.steps, offline)).unwrap_or_default();
@@ -187,6 +199,29 @@ mod tests {
             }
         }
         assert_eq!(whole, mixed);
+    }
+
+    #[test]
+    fn what_is_heavy_is_made_a_part_at_a_time_and_nothing_of_it_is_left_out() {
+        let made = |long: usize| -> (usize, BTreeSet<String>) {
+            let ground = Ground::new(&BTreeMap::new(), &Catalogue::default(), 1);
+            let known =
+                Known { valid: vec![json!({ "path": "p", "title": "t".repeat(long) })], ..Known::default() };
+            let mut schedule = InjectionSchedule::new([(tool("look"), known)], &ground, 1);
+            let (mut turns, mut told) = (0, BTreeSet::new());
+            while schedule.next(0).is_some() {
+                let made = schedule.make(0);
+                let weight: usize = made.iter().map(|ranked| ranked.case.weight()).sum();
+                assert!(weight < 2 * HEAVY, "{weight}");
+                turns += 1;
+                told.extend(made.iter().map(|ranked| format!("{:?}", ranked.case.intent)));
+            }
+            (turns, told)
+        };
+        let (few, light) = made(1);
+        let (many, heavy) = made(1_000_000);
+        assert!(many > few && light.len() > 100, "{many} turns, {few} for {}", light.len());
+        assert_eq!(light, heavy);
     }
 
     #[test]

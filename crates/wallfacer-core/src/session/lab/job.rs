@@ -83,7 +83,7 @@ impl Work {
 
 #[derive(Debug, Clone)]
 pub struct Together {
-    pub cases: Vec<Case>,
+    pub cases: Arc<[Case]>,
     pub in_flight: usize,
     pub pace: Pace,
     /// Cases that make the same calls for another rule, by the place of the one that is performed for them all.

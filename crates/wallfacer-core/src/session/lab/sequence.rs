@@ -114,7 +114,7 @@ impl Player<'_> {
         let facts = Facts {
             input: &input,
             response: &answer,
-            tool: self.context.tools.get(&step.call).map(|facts| &facts.listed),
+            tool: self.context.tools.get(&step.call).map(|facts| &*facts.listed),
             effects: effects.as_ref(),
             latency: Some(seen.took),
             known: self.context.known(self.bound.value()),

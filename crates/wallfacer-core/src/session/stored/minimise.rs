@@ -214,7 +214,7 @@ impl Press<'_> {
         };
         let tools = &self.trial.catalogue.tools.entries;
         let tool = name.and_then(|name| tools.iter().find(|tool| tool.name == name));
-        let declared = tool.and_then(|tool| Schema::compile(&Value::Object(tool.input_schema.clone())).ok());
+        let declared = tool.and_then(|tool| Schema::compile(tool.input_schema()).ok());
         declared.unwrap_or_else(|| Schema::compile(&json!({})).expect("an empty schema allows anything"))
     }
 }

@@ -1,10 +1,12 @@
 //! Starts a program on a machine that seems to lack something: the system calls for it fail, for the program and for
 //! all that it starts. So tests reach the lower rungs of the sandbox.
 //!
-//! `wallfacer-lacks user-namespaces,landlock,ptrace PROGRAM ARGS…`
+//! `wallfacer-lacks user-namespaces,overlay,landlock,ptrace PROGRAM ARGS…`
 
 // The filter has no safe interface. This program is a part of the tests alone.
 #![allow(unsafe_code)]
+
+mod mounts;
 
 use std::env;
 use std::io;
@@ -18,11 +20,17 @@ const FIRST_ARGUMENT: u32 = 16;
 fn main() -> ExitCode {
     let mut words = env::args_os().skip(1);
     let (Some(what), Some(program)) = (words.next(), words.next()) else { return ExitCode::from(2) };
-    let filter: Vec<_> = what.to_string_lossy().split(',').flat_map(refusing).collect();
-    if put_on(filter).is_err() {
+    let what = what.to_string_lossy();
+    let filter: Vec<_> = what.split(',').flat_map(refusing).collect();
+    let mut program = Command::new(program);
+    program.args(words);
+    if what.split(',').any(|name| name == "overlay") {
+        return mounts::without_overlays(filter, program).unwrap_or(ExitCode::from(2));
+    }
+    if put_on(filter, 0).is_err() {
         return ExitCode::from(2);
     }
-    let _why = Command::new(program).args(words).exec();
+    let _why = program.exec();
     ExitCode::from(127)
 }
 
@@ -39,6 +47,10 @@ fn refusing(what: &str) -> Vec<libc::sock_filter> {
             ),
         ]
         .concat(),
+        // What kind of mount it is stands in memory, which a filter cannot see: somebody else decides.
+        "overlay" => {
+            when(libc::SYS_mount, &[statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_USER_NOTIF)])
+        }
         "landlock" => when(libc::SYS_landlock_create_ruleset, &[give(libc::EOPNOTSUPP)]),
         "ptrace" => when(libc::SYS_ptrace, &[give(libc::EPERM)]),
         other => panic!("`{other}` cannot be made to be missing"),
@@ -74,13 +86,14 @@ fn statement(code: u32, value: u32) -> libc::sock_filter {
     libc::sock_filter { code: code as u16, jt: 0, jf: 0, k: value }
 }
 
-fn put_on(mut filter: Vec<libc::sock_filter>) -> io::Result<()> {
+/// Puts the filter on; gives what the kernel gives for these flags.
+fn put_on(mut filter: Vec<libc::sock_filter>, flags: libc::c_ulong) -> io::Result<libc::c_long> {
     filter.push(statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW));
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
     // SAFETY: the program lives until the call is over; the kernel takes a copy of it.
     let put = unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program)
     };
-    if put { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if put >= 0 { Ok(put) } else { Err(io::Error::last_os_error()) }
 }

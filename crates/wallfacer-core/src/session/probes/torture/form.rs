@@ -182,7 +182,7 @@ mod tests {
     fn form(schema: Value, arguments: Value) -> Form {
         let entry = json!({ "name": "add", "inputSchema": schema });
         let tool = Tool::read(entry.as_object().unwrap()).unwrap();
-        let schema = Schema::compile(&Value::Object(tool.input_schema.clone())).unwrap();
+        let schema = Schema::compile(tool.input_schema()).unwrap();
         Form::new(&tool, Some(&schema), &arguments, &[], Duration::ZERO)
     }
 

@@ -124,8 +124,7 @@ fn over_pipes(known: &Known) -> Vec<Vec<Step>> {
     let half = || Step::Raw(RawFrame::new(start.to_vec(), None));
     let rest = RawFrame::new([end, b"\n"].concat(), Some(&HALVED.to_string()));
     let tools = known.catalogue.tools.entries.iter();
-    let size: usize =
-        tools.map(|tool| serde_json::Value::Object(tool.listed.clone()).to_string().len()).sum();
+    let size: usize = tools.map(|tool| tool.listed.to_string().len()).sum();
     let times = (UNREAD_BYTES / size.max(200)).clamp(16, 500) as u32;
     let request = Request { method: "tools/list".to_owned(), params: serde_json::Map::new() };
     let unread = disturb(Disturbance::Unread { times, ms: UNREAD_MS, request });
