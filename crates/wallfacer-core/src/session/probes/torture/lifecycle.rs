@@ -163,6 +163,7 @@ fn over_http() -> Vec<Vec<Step>> {
         vec![disturb(Disturbance::Ended { request: request() })],
         vec![disturb(Disturbance::Sessions { count: COMPARED })],
         vec![Step::Probe, disturb(Disturbance::SlowBody { ms: SLOW_MS, request: request() })],
+        vec![Step::Probe, disturb(Disturbance::Reuse { request: request() })],
         vec![Step::Rounds(Box::new(many))],
     ]
 }
