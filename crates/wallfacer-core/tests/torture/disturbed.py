@@ -46,7 +46,7 @@ def save(notes):
                 file.write(text[place : place + 16] if NAME == "rewrites-in-place" else text)
                 file.flush()
                 if NAME == "rewrites-in-place":
-                    time.sleep(0.004)
+                    time.sleep(0.012)
         return
     if NAME == "rewrites-in-place":
         time.sleep(0.02)

@@ -117,8 +117,7 @@ class Fragile(Handler):
     """Ends where a client does not wait for its answer."""
 
     def reply(self, status, body=b"", session=None):
-        time.sleep(0.02)
-        ready, _, _ = select.select([self.connection], [], [], 0)
+        ready, _, _ = select.select([self.connection], [], [], 0.15)
         if ready and self.is_gone():
             os._exit(3)
         return super().reply(status, body, session)
