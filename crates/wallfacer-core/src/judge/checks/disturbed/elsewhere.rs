@@ -58,3 +58,38 @@ impl Check for KeepsProcessesApart {
         Verdict::Broken(Box::new(charge))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Catalogue;
+    use crate::observe::observe;
+    use crate::plan::{Intent, Request, Step};
+    use crate::run::{Aftermath, Elsewhere, Taken};
+    use crate::target::Version;
+    use std::time::Duration;
+
+    fn judged(elsewhere: Option<Elsewhere>) -> Verdict {
+        let request = || Request::tool("list", serde_json::json!({}));
+        let disturbance = Disturbance::Elsewhere { plant: request(), request: request() };
+        let case = Case {
+            steps: vec![Step::Disturb(Box::new(disturbance))],
+            ..Case::tool("list", serde_json::json!({}), Intent::Example, 0)
+        };
+        let aftermath = Some(Box::new(Aftermath { elsewhere, ..Aftermath::default() }));
+        let taken = Taken { aftermath, ..Taken::unanswered("tools/call", Duration::ZERO) };
+        let recording = Recording { steps: vec![taken], stderr: None };
+        let context = Context::new(&Catalogue::default(), Version::V2025_11_25);
+        KeepsProcessesApart.judge(&case, &recording, &observe(&recording), &context)
+    }
+
+    #[test]
+    fn what_only_one_session_is_shown_must_not_be_shown_to_that_of_another_process() {
+        let shown = |to_another, to_ours| Some(Elsewhere { to_its_own: true, to_another, to_ours });
+        assert!(matches!(judged(shown(false, true)), Verdict::Broken(_)));
+        assert!(matches!(judged(shown(false, false)), Verdict::Holds));
+        // It is shared by all.
+        assert!(matches!(judged(shown(true, true)), Verdict::Holds));
+        assert!(matches!(judged(None), Verdict::Unknown(_)));
+    }
+}
