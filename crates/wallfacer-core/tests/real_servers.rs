@@ -10,10 +10,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use wallfacer_core::catalogue::{Catalogue, End, discover};
 use wallfacer_core::event::{Event, Listener};
+use wallfacer_core::findings::{Finding, Kind};
 use wallfacer_core::observe::{Answer, see};
 use wallfacer_core::plan::Mode;
 use wallfacer_core::run::{Call, execute};
-use wallfacer_core::session::{FuzzOptions, NamePatterns, against};
+use wallfacer_core::session::{FuzzOptions, Load, NamePatterns, TortureMode, against, torture};
+use wallfacer_core::summary::{Fuzzed, NotTested};
 use wallfacer_core::target::{Command, Confine, Era, Protocol, Reach, Required, Sandbox, Target, Version};
 use wallfacer_core::wire::{Connector, Server};
 
@@ -142,6 +144,39 @@ fn two_servers_of_the_same_tools_disagree_where_one_has_no_structured_content() 
         ("echo", "`echo` answers nothing here and {\"result\":"),
     ];
     compare(target(&rust, Protocol::Auto), target(&python, Protocol::Auto), &wanted);
+}
+
+/// A server and its transport that all clients share are published as a leak between clients. The release after refuses that.
+#[test]
+fn what_clients_of_one_transport_are_answered_is_swapped_until_the_sdk_refuses_to_share_it() {
+    let Some(root) = installed() else { return };
+    let shared = tortured(&root, "1.25.3", "shared");
+    let swapped = |finding: &Finding| {
+        finding.kind == Kind::Race && finding.message.contains("answer to another client's call")
+    };
+    assert!(shared.findings.iter().any(swapped), "{:?}", shared.findings);
+    let refused = tortured(&root, "1.26.0", "shared");
+    let why = |left: &NotTested| left.why.contains("HTTP status 500");
+    assert!(refused.findings.is_empty() && refused.not_tested.iter().any(why), "{:?}", refused.not_tested);
+    for release in ["1.25.3", "1.26.0"] {
+        let own = tortured(&root, release, "own");
+        assert!(own.findings.is_empty() && own.flaky.is_empty(), "{release}: {:?}", own.findings);
+        assert!(own.tools["look_up"].valid_completed > 16, "{release}: {:?}", own.tools);
+    }
+}
+
+/// Calls at once to the small stateless server on a release of the TypeScript SDK.
+fn tortured(root: &Path, release: &str, mode: &str) -> Fuzzed {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/real-servers/stateless_sdk.cjs");
+    let (port, url) = common::address("mcp");
+    let directory = root.join(format!("typescript-sdk-{release}"));
+    let (script, directory) = (script.canonicalize().unwrap().into_os_string(), directory.into_os_string());
+    let command = Command::new("node", [script, directory, port.to_string().into(), mode.into()]);
+    let mut target = Target::new(common::listening(command, url));
+    target.timeouts.startup = PATIENCE;
+    let load = Load { mode: TortureMode::Parallel, concurrency: 8, clients: 2, thorough: true, shared: None };
+    let connector = Connector::new(target, common::environment());
+    torture(connector, &FuzzOptions::default(), load, &mut Deaf).unwrap()
 }
 
 /// Exactly these disagreements, each as a tool and a part of what is said of it.

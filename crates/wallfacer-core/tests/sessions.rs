@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::torture::{Row, Small, assert_found, assert_silent, confined, run};
+use common::torture::{Row, Small, assert_found, assert_silent, confined, run, side_by_side};
 use wallfacer_core::session::{Load, TortureMode};
 use wallfacer_core::summary::Fuzzed;
 
@@ -17,6 +17,14 @@ const GUESSED: [Row; 2] = [
 ];
 const CLIENTS: [Row; 2] =
     [("waits-for-slow-bodies", "hang", "others wait"), ("takes-few-sessions", "race", "turned away")];
+const CONNECTIONS: [Row; 2] = [
+    ("leaves-bodies", "protocol_error", "the next one on the same connection"),
+    ("dies-of-hang-ups", "crash", "exited with code 3"),
+];
+const PROCESSES: [Row; 1] =
+    [("draws-the-same", "state_leak", "by a second process for the session of another client")];
+/// Without a flaw: with one board for all, and with notes for each session.
+const CORRECT: [&str; 2] = ["one-board", "own-notes"];
 const PAGES: [Row; 1] = [("takes-any-page", "conformance", "a web page of another origin")];
 
 const LOAD: Load =
@@ -26,32 +34,44 @@ fn run_on(server: Small) -> Fuzzed {
     run(confined(server.over_http().target()), LOAD)
 }
 
-fn each_is_found_and_its_twin_is_silent(rows: &[Row]) {
-    for row in rows {
-        let server = Small::flawed("sessions.py", row.0);
-        assert_found(&run_on(server), *row);
-        assert_silent(&run_on(server.fixed()), row.0);
-    }
+fn each_is_found(rows: &[Row]) {
+    side_by_side(rows, |row| assert_found(&run_on(Small::flawed("sessions.py", row.0)), *row));
+}
+
+/// All flaws are such of one of these.
+#[test]
+fn correct_servers_are_silent() {
+    side_by_side(&CORRECT, |name| assert_silent(&run_on(Small::flawed("sessions.py", name)), name));
+}
+
+#[test]
+fn a_refused_request_or_a_lost_one_does_no_harm_to_others() {
+    each_is_found(&CONNECTIONS);
+}
+
+#[test]
+fn processes_do_not_take_each_others_sessions_for_their_own() {
+    each_is_found(&PROCESSES);
 }
 
 #[test]
 fn a_session_that_is_over_is_not_found() {
-    each_is_found_and_its_twin_is_silent(&OVER);
+    each_is_found(&OVER);
 }
 
 #[test]
 fn ids_of_sessions_cannot_be_guessed() {
-    each_is_found_and_its_twin_is_silent(&GUESSED);
+    each_is_found(&GUESSED);
 }
 
 #[test]
 fn clients_that_are_slow_or_many_do_no_harm() {
-    each_is_found_and_its_twin_is_silent(&CLIENTS);
+    each_is_found(&CLIENTS);
 }
 
 #[test]
 fn foreign_pages_are_refused() {
-    each_is_found_and_its_twin_is_silent(&PAGES);
+    each_is_found(&PAGES);
 }
 
 #[test]

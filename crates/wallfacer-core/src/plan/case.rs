@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use wallfacer_schema::weight;
 
 use super::claim::Claim;
-use super::disturbance::{Disk, Disturbance};
+use super::disturbance::{Disk, Disturbance, Trouble};
 use super::frame::RawFrame;
 use super::injection::Injection;
 use super::measure::Measure;
@@ -221,6 +221,12 @@ impl Case {
     pub fn is_a_matter_of_luck(&self) -> bool {
         let begins = |disturbance: &Disturbance| matches!(disturbance, Disturbance::Begin { .. });
         self.steps.iter().any(|step| matches!(step, Step::Disturb(disturbance) if begins(disturbance)))
+    }
+
+    /// Whether a service that the server asks never answers.
+    pub fn has_silent_service(&self) -> bool {
+        let silent = |disturbance: &Disturbance| *disturbance == Disturbance::Services(Trouble::Silent);
+        self.steps.iter().any(|step| matches!(step, Step::Disturb(disturbance) if silent(disturbance)))
     }
 
     /// Whether the disk of the server is to be filled, so that it must be a small one.

@@ -45,6 +45,11 @@ pub enum Disturbance {
     /// Send the half of a request over HTTP, and the rest after so many milliseconds. Meanwhile another client asks for
     /// something.
     SlowBody { ms: u64, request: Request },
+    /// Send a request on a connection on which one under an unknown session was refused just before.
+    Reuse { request: Request },
+    /// A second process of the server is there, as behind a load balancer, and stores something in a session of its own. The
+    /// session of the first process is used with the second.
+    Elsewhere { plant: Request, request: Request },
     /// Send a request over HTTP, lose the connection as soon as it can be resumed, and resume it.
     Drop { request: Request },
     /// Send a request that may tell how far it is, and see what it tells, also after its answer.
@@ -128,6 +133,8 @@ impl Disturbance {
             | Disturbance::Foreign { request }
             | Disturbance::Ended { request }
             | Disturbance::SlowBody { request, .. }
+            | Disturbance::Reuse { request }
+            | Disturbance::Elsewhere { request, .. }
             | Disturbance::Drop { request }
             | Disturbance::Progress { request } => Some(request),
             Disturbance::Restart { .. }

@@ -21,10 +21,36 @@ pub struct Aftermath {
     pub unanswered: usize,
     /// The ids of sessions that were opened one after another.
     pub sessions: Vec<String>,
-    /// How long another client waited for its answer, as far as the server was given its time; and whether it came.
-    pub meanwhile: Option<(Duration, bool)>,
+    /// What another client saw that asked meanwhile.
+    pub meanwhile: Option<Meanwhile>,
+    /// Whether the same request is answered on a connection of its own.
+    pub answered_alone: Option<bool>,
+    /// To whom a second process of the server showed what was stored there.
+    pub elsewhere: Option<Elsewhere>,
     /// What a call told of how far it was, in the order in which it came.
     pub progress: Vec<Progress>,
+}
+
+/// How long a client waited that asked while another one was slow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Meanwhile {
+    /// How long the other would be slow yet when this one asked.
+    pub slow_for: Duration,
+    pub took: Duration,
+    /// For how much of that the machine kept the server from working.
+    pub kept_waiting: Duration,
+    pub answered: bool,
+}
+
+/// To whom it showed what one session had stored there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Elsewhere {
+    /// To that session.
+    pub to_its_own: bool,
+    /// To another session that was begun there.
+    pub to_another: bool,
+    /// To the session of the first process.
+    pub to_ours: bool,
 }
 
 /// A notification of progress.

@@ -84,6 +84,8 @@ impl Life {
             | Disturbance::Ended { .. }
             | Disturbance::Sessions { .. }
             | Disturbance::SlowBody { .. }
+            | Disturbance::Reuse { .. }
+            | Disturbance::Elsewhere { .. }
             | Disturbance::Foreign { .. } => Taken::unanswered("nothing", Duration::ZERO),
         }
     }
@@ -250,7 +252,7 @@ impl Life {
         let fault = match trouble {
             Trouble::Refuses => Broken::Refuse,
             Trouble::Resets => Broken::Reset,
-            Trouble::Silent => Broken::Slow,
+            Trouble::Silent => Broken::Silent,
             Trouble::TooManyRequests => Broken::Busy,
             Trouble::Error => Broken::Failed,
             Trouble::Garbage => Broken::Garbage,

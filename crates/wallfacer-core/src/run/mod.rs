@@ -15,7 +15,7 @@ mod reserve;
 mod runner;
 mod together;
 
-pub use aftermath::{Aftermath, Progress};
+pub use aftermath::{Aftermath, Elsewhere, Meanwhile, Progress};
 pub use call::{Call, execute};
 pub use gate::{Gate, Turn, Urgency};
 pub use history::{Asked, History, Refused};

@@ -13,6 +13,8 @@ const BRIEF: Duration = Duration::from_secs(1);
 const MOST_BRIEF: Duration = Duration::from_secs(3);
 /// What smaller cases of a hang are given: the smallest is given all of its time.
 const GLIMPSE: Duration = Duration::from_millis(400);
+/// Whose own limit is as long as ours has this much to say so.
+const GRACE: Duration = Duration::from_secs(2);
 /// What is enough to see that a smaller call is quicker.
 const GLANCE: Duration = Duration::from_secs(2);
 
@@ -21,6 +23,8 @@ const GLANCE: Duration = Duration::from_secs(2);
 pub struct Patience {
     timeouts: Timeouts,
     stretch: u32,
+    /// What is added to each limit.
+    grace: Duration,
     /// Less time than the limits allow.
     hurry: Option<Duration>,
     /// What nobody else waits longer than.
@@ -31,7 +35,7 @@ pub struct Patience {
 
 impl Patience {
     pub fn new(timeouts: Timeouts) -> Patience {
-        Patience { timeouts, stretch: 1, hurry: None, brief: BRIEF, until: None }
+        Patience { timeouts, stretch: 1, grace: Duration::ZERO, hurry: None, brief: BRIEF, until: None }
     }
 
     /// With a server that takes this long to start: one that does everything slowly is not silent sooner than it starts.
@@ -58,6 +62,11 @@ impl Patience {
     pub fn stretched(&self, factor: u32) -> Patience {
         let stretch = self.stretch.saturating_mul(factor);
         Patience { stretch, hurry: None, ..self.clone() }
+    }
+
+    /// The whole time, and some more to tell that something else has not come within it.
+    pub fn with_grace(&self) -> Patience {
+        Patience { grace: GRACE, hurry: None, ..self.clone() }
     }
 
     /// What tells whether a smaller call is quicker: a glance, or more than a short limit leaves, for that may be just what
@@ -88,14 +97,14 @@ impl Patience {
     pub fn for_request(&self, method: &str, params: &Map<String, Value>) -> Duration {
         let tool = params.get("name").and_then(Value::as_str).filter(|_| method == "tools/call");
         match tool.and_then(|tool| self.timeouts.per_tool.get(tool)) {
-            Some(own) => self.hurry.unwrap_or(*own).min(*own) * self.stretch,
+            Some(own) => self.hurry.unwrap_or(*own).min(*own) * self.stretch + self.grace,
             None => self.plain(),
         }
     }
 
     /// For a request that names no tool.
     pub fn plain(&self) -> Duration {
-        self.hurry.unwrap_or(self.timeouts.call) * self.stretch
+        self.hurry.unwrap_or(self.timeouts.call) * self.stretch + self.grace
     }
 }
 

@@ -11,6 +11,7 @@ use super::options::FuzzError;
 use super::probes::{Notebook, Probe};
 use super::prove::{Proven, Prover};
 use super::rehearse::{Plan, Rehearsed, rehearse};
+use crate::catalogue::End;
 use crate::event::Listener;
 use crate::stop::Stop;
 use crate::summary::{Fuzzed, NotTested, Note};
@@ -114,6 +115,9 @@ impl Session {
         for program in &self.rehearsed.stand_ins {
             let text = format!("`{program}` is not installed: a stand-in answered in its place");
             notebook.prover.note(Note { tool: None, text });
+        }
+        if let End::Failed { why } = &catalogue.tools.end {
+            notebook.leave_out("tools that were not listed", why);
         }
         notebook
     }

@@ -1,5 +1,7 @@
 //! Runs `torture` on the small Python servers in `tests/torture`, and tells what is found.
 
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use wallfacer_core::event::{Event, Listener};
@@ -13,7 +15,7 @@ use wallfacer_core::wire::Connector;
 pub type Row = (&'static str, &'static str, &'static str);
 
 /// A server of one of the files.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Small {
     pub file: &'static str,
     pub name: &'static str,
@@ -70,6 +72,22 @@ pub fn run(target: Target, load: Load) -> Fuzzed {
 
 pub fn run_with(target: Target, load: Load, options: &FuzzOptions) -> Fuzzed {
     torture(Connector::new(target, super::environment()), options, load, &mut Deaf).unwrap()
+}
+
+/// Looks at all of them, some at a time: most of a run is waiting.
+pub fn side_by_side<T: Sync>(all: &[T], look: impl Fn(&T) + Sync) {
+    const AT_ONCE: usize = 2;
+    let next = AtomicUsize::new(0);
+    let look_at_more = || {
+        while let Some(each) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            look(each);
+        }
+    };
+    // What fails in one of them fails here.
+    std::thread::scope(|scope| {
+        let hands: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(look_at_more)).collect();
+        hands.into_iter().for_each(|hand| hand.join().unwrap_or_else(|failed| resume_unwind(failed)));
+    });
 }
 
 pub fn told(findings: &[Finding]) -> Vec<String> {

@@ -46,7 +46,7 @@ def save(notes):
                 file.write(text[place : place + 16] if NAME == "rewrites-in-place" else text)
                 file.flush()
                 if NAME == "rewrites-in-place":
-                    time.sleep(0.004)
+                    time.sleep(0.012)
         return
     if NAME == "rewrites-in-place":
         time.sleep(0.02)
@@ -70,6 +70,10 @@ def append(text):
 
 def note(arguments):
     with LOCK:
+        if flawed("dies-of-a-lost-file"):
+            if kept and not os.path.exists(STORE):
+                os._exit(3)
+            kept[:] = [True]
         if flawed("saves-at-the-end"):
             kept.append(arguments["text"])
             return said("noted")
@@ -137,6 +141,11 @@ def look_up(arguments):
                 return said(str(fetch(word, 2)))
             except Exception:
                 time.sleep(0.01)
+    if flawed("waits-for-ever"):
+        try:
+            return said(str(fetch(word, None)))
+        except Exception as error:
+            return failed("the dictionary cannot be reached: %s" % type(error).__name__)
     if flawed("shows-traces"):
         try:
             return said(str(fetch(word, 2)))
@@ -201,7 +210,13 @@ KINDS = {
     "goes-on-working": PONDER,
     "keeps-helpers": PONDER,
     "answers-late": PONDER,
+    # Without a flaw.
+    "words": WORDS,
+    "peek": {"peek": GLANCE["peek"]},
+    "glances": GLANCE,
+    "march": MARCH,
     "asks-for-ever": WORDS,
+    "waits-for-ever": WORDS,
     "shows-traces": WORDS,
     "dies-of-services": WORDS,
     "keeps-threads": {"peek": GLANCE["peek"]},
@@ -234,7 +249,7 @@ class Disturbed(Server):
         super().take_what_is_no_message()
 
     def withholds(self, identity):
-        return FIXED and super().withholds(identity)
+        return not flawed("goes-on-working", "keeps-helpers", "answers-late") and super().withholds(identity)
 
     def lines(self):
         if not flawed("reads-in-pieces"):

@@ -2,26 +2,38 @@
 
 import itertools
 import json
+import os
 import random
+import select
+import socket
 import threading
 import time
 
-from frame import NAME, Handler, Server, flawed, said, tool
+from frame import NAME, Handler, Server, flawed, local, said, tool
 
 # A server that takes few sessions says 500 from here on; a correct one takes as many as there are.
 FEW = 16
 READING = threading.Lock()
-notes = []
+notes = {}
+# The same numbers in each process.
+drawn = random.Random(7)
+# Few, and none of them twice.
+short = random.sample(range(10_000), 500)
 numbers = itertools.count(1001)
 
 
 def add(arguments):
-    notes.append(arguments["text"])
+    owned().append(arguments["text"])
     return said("noted")
 
 
 def show(_):
-    return said(json.dumps(notes))
+    return said(json.dumps(owned()))
+
+
+def owned():
+    """The notes of the session, where each has its own."""
+    return notes.setdefault(local.session if NAME in ["draws-the-same", "own-notes"] else "", [])
 
 
 TEXT = {"text": {"type": "string", "minLength": 1}}
@@ -37,8 +49,10 @@ class Sessions(Server):
             return None
         if flawed("counts-sessions"):
             return "session-%d" % next(numbers)
+        if flawed("draws-the-same"):
+            return "%032x" % drawn.getrandbits(128)
         if flawed("short-ids"):
-            return "s%04d" % random.randrange(10_000)
+            return "s%04d" % short.pop()
         return super().begin_session()
 
     def end_session(self, session):
@@ -89,6 +103,36 @@ class Numbered(Handler):
         return self.stream(b"data: " + answer + b"\n\n")
 
 
+class Hasty(Handler):
+    """Refuses a session before it has read what was asked under it."""
+
+    def do_POST(self):
+        session = self.headers.get("Mcp-Session-Id")
+        if session and not self.server_of_ours.is_known(session):
+            return self.reply(404)
+        return super().do_POST()
+
+
+class Fragile(Handler):
+    """Ends where a client does not wait for its answer."""
+
+    def reply(self, status, body=b"", session=None):
+        ready, _, _ = select.select([self.connection], [], [], 0.15)
+        if ready and self.is_gone():
+            os._exit(3)
+        return super().reply(status, body, session)
+
+    def is_gone(self):
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK)
+        except ConnectionResetError:
+            return True
+
+
+if flawed("leaves-bodies"):
+    Sessions.handler = Hasty
+if flawed("dies-of-hang-ups"):
+    Sessions.handler = Fragile
 if NAME == "forgets-answers":
     Sessions.handler = Numbered
 Sessions(BOARD).serve()

@@ -42,9 +42,6 @@ pub(super) const MAX_BODY: usize = 64 * 1024;
 /// How much of a flood is sent: more than a server that keeps what it fetches should take.
 pub(super) const FLOOD: usize = 100 * 1024 * 1024;
 
-/// How long a service that is slow takes for its answer: longer than the clients of a server wait for it.
-pub(super) const SLOWNESS: Duration = Duration::from_secs(90);
-
 /// Characters of a statement that are shown.
 pub(super) const MAX_STATEMENT: usize = 200;
 

@@ -1,12 +1,11 @@
 //! Breaks the answers of a service on purpose, each in one way, to see what a server makes of that.
 
+use std::future::pending;
 use std::os::fd::AsRawFd;
-use std::time::Duration;
 
 use tokio::net::TcpStream;
-use tokio::time::sleep;
 
-use super::bounds::{FLOOD, SLOWNESS};
+use super::bounds::FLOOD;
 use super::http::Head;
 use super::wire::Wire;
 
@@ -17,8 +16,8 @@ pub enum Fault {
     Refuse,
     /// The connection is reset as soon as the request is there.
     Reset,
-    /// The answer does not come.
-    Slow,
+    /// The answer never comes.
+    Silent,
     /// Too many requests.
     Busy,
     /// The service has failed.
@@ -52,10 +51,8 @@ impl Fault {
     pub(super) async fn answer(self, wire: &mut Wire, head: &Head, whole: &[u8]) -> bool {
         match self {
             Fault::Refuse | Fault::Reset => false,
-            Fault::Slow => {
-                sleep(SLOWNESS).await;
-                wire.say(whole).await
-            }
+            // Whoever waits is cut off when connections end that last too long.
+            Fault::Silent => pending().await,
             Fault::Busy => wire.say(&refusal(head, "429 Too Many Requests", "Retry-After: 1\r\n")).await,
             Fault::Failed => wire.say(&refusal(head, "500 Internal Server Error", "")).await,
             Fault::Garbage => {
@@ -86,14 +83,6 @@ impl Fault {
                 }
                 goes_on
             }
-        }
-    }
-
-    /// How long a server that does not wait for ever may take with it.
-    pub fn patience(self, usual: Duration) -> Duration {
-        match self {
-            Fault::Slow => SLOWNESS,
-            _ => usual,
         }
     }
 }

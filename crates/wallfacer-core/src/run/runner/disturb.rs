@@ -9,17 +9,17 @@ use wallfacer_process::Process;
 
 use super::Runner;
 use crate::plan::{Disturbance, Request};
-use crate::run::aftermath::Aftermath;
+use crate::run::aftermath::{Aftermath, Meanwhile};
 use crate::run::call::{Call, answer, execute};
 use crate::run::held_up::HeldUp;
 use crate::run::life::Life;
 use crate::run::patience::Patience;
 use crate::run::recording::{Mark, Taken};
-use crate::wire::{Conduct, ConnectError, Connection, Connector};
+use crate::wire::{Conduct, ConnectError, Connection, Connector, Happening};
 use crate::world::Carried;
 
 /// What clients give a server to leave.
-const LEAVING: Duration = Duration::from_secs(5);
+pub(super) const LEAVING: Duration = Duration::from_secs(5);
 /// SIGTERM, by its number on every system.
 const TERMINATE: i32 = 15;
 /// Ports of a first server that a second one finds taken.
@@ -29,6 +29,8 @@ const SMALL_DISK: u64 = 24 << 20;
 /// Sessions that a stored case can open at most, and how long it can take over a request.
 const MAX_SESSIONS: u32 = 64;
 const MAX_PAUSE: Duration = Duration::from_secs(20);
+/// A slow client has begun its request when the others ask.
+const HEAD_START: Duration = Duration::from_millis(300);
 /// What a page of another origin says of itself.
 const FOREIGN_HOST: &str = "pages.example";
 
@@ -46,6 +48,8 @@ impl Runner {
             Disturbance::Ended { request } => self.ask_under_ended_session(request, patience).await,
             Disturbance::Sessions { count } => self.open_sessions(*count).await,
             Disturbance::SlowBody { ms, request } => self.ask_slowly(request, *ms, patience).await,
+            Disturbance::Reuse { request } => self.ask_after_refusal(request, patience).await,
+            Disturbance::Elsewhere { plant, request } => self.ask_elsewhere(plant, request, patience).await,
             other => Ok(self.life().await?.disturb(other, patience).await),
         }
     }
@@ -145,7 +149,7 @@ impl Runner {
     }
 
     /// A further session, as another client opens it; or why there is none.
-    async fn open_session(&mut self) -> Result<Result<Connection, String>, ConnectError> {
+    pub(super) async fn open_session(&mut self) -> Result<Result<Connection, String>, ConnectError> {
         self.life().await?;
         let mut connector = self.connector.clone();
         let listens = connector.target().reach.endpoint().is_some();
@@ -181,7 +185,7 @@ impl Runner {
     }
 
     /// Opens sessions one after another, and keeps them open until all are there.
-    async fn open_sessions(&mut self, count: u32) -> Result<Taken, ConnectError> {
+    pub(super) async fn open_sessions(&mut self, count: u32) -> Result<Taken, ConnectError> {
         let started = Instant::now();
         let mut open = Vec::new();
         for _ in 0..count.min(MAX_SESSIONS) {
@@ -214,12 +218,22 @@ impl Runner {
         life.connection.behave(Conduct::Slow(pause));
         let ticket = life.connection.request(&call.method, Some(&call.params));
         let started = Instant::now();
+        // Who asks first is no proof of anything.
+        let early = life.connection.wait_for(ticket, (started + HEAD_START).into()).await;
+        if !matches!(early, Happening::Deadline) {
+            return Ok(Taken::awaited(&call.method, early, started.elapsed()));
+        }
+        let slow_for = pause.saturating_sub(started.elapsed());
         let mut held = HeldUp::since_now(life.connection.process());
         let asked = execute(&mut other, &probe).await;
         held.look(life.connection.process());
-        let waited = asked.took.saturating_sub(held.time());
-        let aftermath =
-            Aftermath { meanwhile: Some((waited, asked.outcome.is_some())), ..Aftermath::default() };
+        let meanwhile = Meanwhile {
+            slow_for,
+            took: asked.took,
+            kept_waiting: held.time(),
+            answered: asked.outcome.is_some(),
+        };
+        let aftermath = Aftermath { meanwhile: Some(meanwhile), ..Aftermath::default() };
         let (happening, kept_waiting) = answer(&mut life.connection, ticket, call.timeout + pause).await;
         let taken = Taken::awaited(&call.method, happening, started.elapsed());
         Ok(Taken { kept_waiting, aftermath: Some(Box::new(aftermath)), ..taken })
@@ -245,16 +259,16 @@ impl Runner {
     }
 }
 
-fn told(method: &str, started: Instant, aftermath: Aftermath) -> Taken {
+pub(super) fn told(method: &str, started: Instant, aftermath: Aftermath) -> Taken {
     Taken { aftermath: Some(Box::new(aftermath)), ..Taken::unanswered(method, started.elapsed()) }
 }
 
-fn impossible(why: &str) -> Aftermath {
+pub(super) fn impossible(why: &str) -> Aftermath {
     Aftermath { impossible: Some(why.to_owned()), ..Aftermath::default() }
 }
 
 /// What came of a start that failed: by the server's own doing, or by ours.
-fn failed(error: &ConnectError) -> Aftermath {
+pub(super) fn failed(error: &ConnectError) -> Aftermath {
     if let ConnectError::NotInSandbox { failure, .. } = error {
         // It did start there, before all this.
         return failed(failure);
@@ -272,7 +286,7 @@ fn failed(error: &ConnectError) -> Aftermath {
     }
 }
 
-fn call(request: &Request, patience: &Patience) -> Call {
+pub(super) fn call(request: &Request, patience: &Patience) -> Call {
     let timeout = patience.for_request(&request.method, &request.params);
     Call { method: request.method.clone(), params: request.params.clone(), timeout }
 }
@@ -294,7 +308,7 @@ async fn end(life: &mut Life, killed: bool) {
     let _how = process.end(LEAVING).await;
 }
 
-fn left_by(connection: &Connection, carried: Carried) -> Result<Carried, String> {
+pub(super) fn left_by(connection: &Connection, carried: Carried) -> Result<Carried, String> {
     match connection.process() {
         Some(process) => carried.and_left_by(process),
         None => Err("the server is not ours to start".to_owned()),

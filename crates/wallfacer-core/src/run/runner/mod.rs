@@ -3,7 +3,9 @@
 
 mod blame;
 mod disturb;
+mod elsewhere;
 mod parting;
+mod reuse;
 mod rounds;
 mod sweep;
 
@@ -287,6 +289,8 @@ impl Runner {
     /// Performs one case alone. A server that went away or fell silent is not used again.
     pub async fn perform(&mut self, case: &Case, patience: &Patience) -> Result<Recording, ConnectError> {
         let mut steps = Vec::new();
+        let with_grace = case.has_silent_service().then(|| patience.with_grace());
+        let patience = with_grace.as_ref().unwrap_or(patience);
         // Who begins with a fresh server gets one at once, not a second one after the first.
         let begins_anew = case.prelude.is_empty() && case.steps.first() == Some(&Step::Restart);
         let spoils = case.steps.iter().any(Step::spoils);

@@ -1,11 +1,13 @@
 //! What becomes of a server to which something happens in the middle of its work, by one question each.
 
 mod cancelled;
+mod elsewhere;
 mod foreign;
 mod halves;
 mod instances;
 mod lists;
 mod progress;
+mod reuse;
 mod services;
 mod session_ids;
 mod slow_body;
@@ -14,11 +16,13 @@ mod survival;
 mod unread;
 
 pub use cancelled::StopsWhenCancelled;
+pub use elsewhere::KeepsProcessesApart;
 pub use foreign::RefusesForeignPages;
 pub use halves::ReadsHalves;
 pub use instances::TakesInstances;
 pub use lists::ListsTheSame;
 pub use progress::TellsProgress;
+pub use reuse::KeepsConnections;
 pub use services::BearsServices;
 pub use session_ids::HidesSessionIds;
 pub use slow_body::BearsSlowClients;

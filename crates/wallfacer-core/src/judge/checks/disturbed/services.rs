@@ -50,7 +50,10 @@ impl Check for BearsServices {
                 let charge = Charge::new(self.name(), Kind::Crash, cause, message);
                 Some(charge.with("stderr", last_lines(&seen.stderr)))
             }
-            Answer::Silent => self.silent(case, taken, trouble, asked),
+            Answer::Silent if taken.kept_waiting > taken.took / 2 => {
+                return Verdict::Unknown("the machine was too busy to give the server its time".to_owned());
+            }
+            Answer::Silent => Some(self.silent(taken, trouble, asked)),
             Answer::ToolError | Answer::Failed { .. } => self.useless(case, taken, trouble),
             _ => None,
         };
@@ -62,34 +65,40 @@ impl Check for BearsServices {
 }
 
 impl BearsServices {
-    fn silent(&self, _: &Case, taken: &Taken, trouble: Trouble, asked: usize) -> Option<Charge> {
-        if taken.kept_waiting > taken.took / 2 {
-            return None;
-        }
+    fn silent(&self, taken: &Taken, trouble: Trouble, asked: usize) -> Charge {
         let ms = taken.took.as_millis() as u64;
-        let seconds = taken.took.as_secs();
-        let again = asked >= MANY;
-        let (part, message) = match again {
-            true => (
-                "asks again and again",
+        let seconds = taken.took.saturating_sub(taken.kept_waiting).as_secs();
+        let rule = |part: &str| Cause::rule(self.name(), Some(part));
+        // Few requests with long pauses come to an end some time.
+        let (cause, severity, message) = match trouble {
+            _ if asked >= MANY => (
+                rule("asks again and again"),
+                Severity::Medium,
                 format!(
                     "asks a service that {} {asked} times in {seconds} s, and gives no answer",
                     trouble.in_words()
                 ),
             ),
-            false => (
-                if trouble == Trouble::Silent { "waits without a limit" } else { "gives no answer" },
+            // One client for all services, and so one limit for all tools.
+            Trouble::Silent => (
+                rule("waits without a limit").server_wide(),
+                Severity::Medium,
+                format!(
+                    "a call waits for ever, or for more than {seconds} s, for a service that does not answer"
+                ),
+            ),
+            _ => (
+                rule("gives no answer"),
+                Severity::Low,
                 format!("gives no answer within {seconds} s when a service {}", trouble.in_words()),
             ),
         };
-        let cause = Cause::rule(self.name(), Some(part));
         let mut charge = Charge::new(self.name(), Kind::Hang { ms }, cause, message);
-        // Few requests with long pauses come to an end some time.
-        charge.severity = Some(if again { Severity::Medium } else { Severity::Low });
+        charge.severity = Some(severity);
         charge.details = "Give every request to the outside a time limit and few tries, and answer the call with an error when \
                           they are used up."
             .to_owned();
-        Some(charge)
+        charge
     }
 
     fn useless(&self, case: &Case, taken: &Taken, trouble: Trouble) -> Option<Charge> {

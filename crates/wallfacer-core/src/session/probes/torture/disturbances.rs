@@ -127,6 +127,14 @@ impl Plans<'_> {
         Case { prelude: self.forms[writer].prelude.clone(), ..of_server(steps, self.seed) }
     }
 
+    /// A second process of the server is used with the session of the first.
+    pub fn elsewhere(&self, pair: (usize, usize)) -> Case {
+        let (writer, reader) = pair;
+        let request = Request::tool(&self.forms[reader].tool, self.forms[reader].arguments.clone());
+        let plant = self.write(writer, 30);
+        self.of_tool(writer, vec![disturb(Disturbance::Elsewhere { plant, request })])
+    }
+
     /// One call of each tool, made in an unusual way.
     pub fn of_each(&self, most: usize, how: fn(Request) -> Disturbance) -> Vec<Case> {
         let case = |place: usize| {

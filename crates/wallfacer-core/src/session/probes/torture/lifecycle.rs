@@ -32,6 +32,8 @@ const MANY_SESSIONS: usize = 24;
 const STARTS: usize = 4;
 /// Sessions whose ids are compared.
 const COMPARED: u32 = 6;
+/// When clients hang up: on a busy machine, the request is hardly sent by the first of these.
+const HUNG_UP_MS: [u64; 6] = [0, 1, 3, 10, 30, 100];
 /// How long a slow client takes over one request.
 const SLOW_MS: u64 = 2_500;
 /// What clients wait for a server to start, the shortest first.
@@ -153,7 +155,7 @@ fn over_http() -> Vec<Vec<Step>> {
     let rounds = vec![(0..MANY_SESSIONS).map(ask).collect(), vec![ask(0)]];
     let many = Schedule { question: Question::Nothing, rounds, times: 1 };
     vec![
-        vec![Step::Probe, hang_up(0), hang_up(1), hang_up(3), Step::Probe],
+        [vec![Step::Probe], HUNG_UP_MS.map(hang_up).to_vec(), vec![Step::Probe]].concat(),
         vec![
             Step::Probe,
             disturb(Disturbance::Restart { killed: true }),
@@ -162,6 +164,7 @@ fn over_http() -> Vec<Vec<Step>> {
         vec![disturb(Disturbance::Ended { request: request() })],
         vec![disturb(Disturbance::Sessions { count: COMPARED })],
         vec![Step::Probe, disturb(Disturbance::SlowBody { ms: SLOW_MS, request: request() })],
+        vec![Step::Probe, disturb(Disturbance::Reuse { request: request() })],
         vec![Step::Rounds(Box::new(many))],
     ]
 }

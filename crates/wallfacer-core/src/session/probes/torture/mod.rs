@@ -256,13 +256,18 @@ impl Torture {
             return;
         }
         for call in self.asking.values().take(MAX_ASKING) {
-            let cases = disturbances::troubled(call, &Trouble::ALL);
+            // Who waits for ever is waited for long: beside the others.
+            self.quiet.extend(disturbances::troubled(call, &[Trouble::Silent]).into_iter().map(alone));
+            let quick: Vec<Trouble> =
+                Trouble::ALL.into_iter().filter(|trouble| *trouble != Trouble::Silent).collect();
+            let cases = disturbances::troubled(call, &quick);
             self.quiet.push_back(Work::OneByOne { cases, patient: true });
         }
         for pair in calibrated.pairs.iter().copied().take(MAX_STORES) {
             self.quiet.push_back(alone(plans.survival(pair, MOMENTS)));
             if self.listens {
                 self.quiet.push_back(alone(plans.foreign(pair)));
+                self.quiet.push_back(alone(plans.elsewhere(pair)));
             }
             let schema = self.schemas.get(&self.forms[pair.0].tool);
             self.quiet.extend(plans.disk(pair, schema).into_iter().map(alone));
