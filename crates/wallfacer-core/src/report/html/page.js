@@ -176,14 +176,14 @@
           button.addEventListener('click', () => { findings.clear(); findings.choose('tool', tool.name); document.getElementById('findings').scrollIntoView(); });
           return make('td', { class: 'c bad' }, button);
         }
-        const [sign, words] = worked ? ['·', 'nothing found'] : tool.calls ? ['?', 'only refusals were seen'] : ['–', 'not called'];
+        const [sign, words] = worked ? ['·', 'nothing found'] : tool.calls ? ['?', 'only refusals'] : ['–', 'not called'];
         return make('td', { class: 'c', title: words }, make('span', { 'aria-label': words, role: 'img' }, sign));
       });
       const effects = tool.effects === null || tool.effects === undefined ? 'not watched' : tool.effects.length ? tool.effects.join(', ') : 'none seen';
       return [tool.name, tool.calls, make('td', { class: 'n' }, `${tool.worked}/${tool.valid}`), tool.refused, tool.errors, tool.failed, latency(tool), ...cells, effects];
     });
     const heads = ['Tool', 'Calls', 'Valid that worked', 'Refused', 'Tool errors', 'Failed', 'Answers took', ...columns.map(([label]) => label), 'Effects seen'];
-    const caption = 'What was called, what worked, and what was found. · nothing found, ? only refusals were seen, – not called';
+    const caption = 'What was called, what worked, and what was found. A number counts findings; “·” is nothing found, “?” only refusals, “–” not called.';
     return make('section', { id: 'tools' }, make('h2', {}, 'Tools'), rows.length ? table(caption, heads, rows) : make('p', {}, 'What became of each tool is not known: no tool was called, or the run was stopped.'));
   }
 
