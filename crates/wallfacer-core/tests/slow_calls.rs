@@ -57,10 +57,9 @@ fn calls_that_are_made_side_by_side_all_work() {
 }
 
 #[test]
-fn a_value_that_is_never_answered_is_found_behind_slow_calls() {
+fn what_waits_behind_a_call_that_is_never_answered_is_given_up() {
     let run = run(&["--hangs"]);
-    let kinds: Vec<&str> = run.findings.iter().map(|finding| finding.kind.name()).collect();
-    assert_eq!(kinds, ["hang"]);
     let (made, worked) = reports(&run);
     assert!(worked > 0 && worked < made, "{worked} of {made}");
+    assert!(run.findings.iter().all(|finding| finding.kind.is_hang()), "{:?}", run.findings);
 }
