@@ -24,7 +24,10 @@ const NOT_RUN: [(&str, &str); 10] = [
     ("wallfacer differential --against https://", "would ask machines that are not ours"),
     ("wallfacer differential --against 'http:", "its server listens at a port of its own"),
     ("wallfacer torture --mode state-leak --url", "its server listens at a port of its own"),
-    ("wallfacer doctor --url http://localhost:8000/sse", "needs a server of 2024; the tests of the network have one"),
+    (
+        "wallfacer doctor --url http://localhost:8000/sse",
+        "needs a server of 2024; the tests of the network have one",
+    ),
 ];
 /// What a run may take here in place of minutes. `lock` records nothing that it has not seen to the end.
 const BUDGET: &str = "2s";
@@ -70,7 +73,8 @@ impl Stored {
         for directory in ["server", "project", "dist", "old"] {
             fs::create_dir(world.here().join(directory)).unwrap();
         }
-        for directory in [".config/app", ".local/share/man/man1", ".local/share/bash-completion/completions"] {
+        for directory in [".config/app", ".local/share/man/man1", ".local/share/bash-completion/completions"]
+        {
             fs::create_dir_all(world.root().join("home").join(directory)).unwrap();
         }
         if document == Path::new(WITH_ITS_OWN) {
@@ -98,7 +102,9 @@ impl Stored {
         let own = free_port().to_string();
         let line = |line: &str| {
             let line = match line.contains("--url") && line.contains(" -- ") {
-                true => line.replace(":8000", &format!(":{own}")).replace("--port 8000", &format!("--port {own}")),
+                true => {
+                    line.replace(":8000", &format!(":{own}")).replace("--port 8000", &format!("--port {own}"))
+                }
                 false => line.replace(":8000", &format!(":{port}")),
             };
             let line = line.replace("20260102", &self.run);

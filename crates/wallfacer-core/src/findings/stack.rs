@@ -112,7 +112,9 @@ fn node(lines: &[&str]) -> Found {
     let head = &lines[..(end + 1).saturating_sub(frames.len())];
     let quoted = quoted(head);
     for (seen, line) in frames.iter_mut().zip(&lines[head.len()..=end]) {
-        let Some(at) = FRAME.captures(line).filter(|_| seen.frame.function.ends_with(NAMELESS)) else { continue };
+        let Some(at) = FRAME.captures(line).filter(|_| seen.frame.function.ends_with(NAMELESS)) else {
+            continue;
+        };
         let source = quoted.filter(|(file, line, _)| *file == &at["file"] && *line == &at["line"]);
         let near = source.map(|(_, _, source)| source).or_else(|| error_class(head));
         seen.frame.near = near.map(|near| near.chars().take(MAX_NAME_CHARS).collect());
@@ -131,8 +133,9 @@ fn quoted<'a>(head: &[&'a str]) -> Option<(&'a str, &'a str, &'a str)> {
 
 /// `TypeError` of `TypeError: x is not a function`, which stands above the frames.
 fn error_class<'a>(head: &[&'a str]) -> Option<&'a str> {
-    static CLASS: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"^(?:Uncaught )?(?P<class>[\w$.]*(?:Error|Exception))(?: \[\w+\])?(?::|$)"));
+    static CLASS: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"^(?:Uncaught )?(?P<class>[\w$.]*(?:Error|Exception))(?: \[\w+\])?(?::|$)")
+    });
     let last = head.iter().rev().take(MAX_MESSAGE_LINES);
     last.filter_map(|line| CLASS.captures(line)?.name("class")).map(|class| class.as_str()).next()
 }
@@ -347,12 +350,17 @@ Node.js v22.1.0
     #[test]
     fn without_its_source_a_function_without_a_name_is_known_by_the_class_of_the_error() {
         let near = |text: &str| top_frame(text).unwrap().near;
-        let said = |error: &str, at: &str| format!("{error}\n    at {at}\n    at process.run (node:internal:3:5)\n");
+        let said =
+            |error: &str, at: &str| format!("{error}\n    at {at}\n    at process.run (node:internal:3:5)\n");
         let nameless = "file:///srv/index.js:4:9";
         assert_eq!(near(&said("TypeError: x\nis no list", nameless)).as_deref(), Some("TypeError"));
         assert_eq!(near(&said("RangeError [ERR_X]: y", nameless)).as_deref(), Some("RangeError"));
         assert_eq!(near(&said("it failed", nameless)), None);
-        assert_eq!(near(&said("TypeError: x", "handle (file:///srv/index.js:4:9)")), None, "a name is enough");
+        assert_eq!(
+            near(&said("TypeError: x", "handle (file:///srv/index.js:4:9)")),
+            None,
+            "a name is enough"
+        );
         let elsewhere = uncaught(12, "throw error;", "TypeError: x").replace("12:11", "90:11");
         assert_eq!(near(&elsewhere).as_deref(), Some("TypeError"), "the source is that of another place");
     }

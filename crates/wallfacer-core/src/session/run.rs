@@ -117,7 +117,9 @@ impl Session {
         let tools: Vec<&str> = catalogue.tools.entries.iter().map(|tool| tool.name.as_str()).collect();
         for tool in self.connector.target().timeouts.per_tool.keys() {
             if let Err(error) = NamePatterns::exactly(tool).map(|name| name.check(&tools)).unwrap_or(Ok(())) {
-                notebook.prover.note(Note { tool: None, text: format!("a time limit has no effect: {error}") });
+                notebook
+                    .prover
+                    .note(Note { tool: None, text: format!("a time limit has no effect: {error}") });
             }
         }
         notebook

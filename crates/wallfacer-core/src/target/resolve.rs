@@ -62,7 +62,9 @@ pub fn resolve(
 ) -> Result<Resolved, TargetError> {
     let Found { mut reach, file, from_environment, mut notes } = find(flags, config, around)?;
     let unset = flags.env_pass.iter().filter(|name| (around.variable)(name).is_none());
-    notes.extend(unset.map(|name| format!("--env-pass {name}: there is no such variable, so the server gets none")));
+    notes.extend(
+        unset.map(|name| format!("--env-pass {name}: there is no such variable, so the server gets none")),
+    );
     let is_of_project = file.as_ref().is_some_and(|file| around.project_uri(file).is_some());
     let by_project = is_of_project.then(|| by_project(&reach, flags, &from_environment)).transpose()?;
     adjust(&mut reach, flags, around.directory)?;

@@ -335,7 +335,8 @@ impl Runner {
         let now = Instant::now();
         let mut overdue = Vec::new();
         for (ticket, flight) in flights.iter_mut().filter(|(_, flight)| flight.due <= now) {
-            let (method, params) = cases[flight.index].single_call().expect("only single calls are in flight");
+            let (method, params) =
+                cases[flight.index].single_call().expect("only single calls are in flight");
             let time = self.patience.for_request(method, params);
             let due = flight.sent.max(last_answer) + time;
             match now < due && !foreman.is_over() {
