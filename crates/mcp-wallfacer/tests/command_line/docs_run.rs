@@ -70,6 +70,8 @@ impl Stored {
         for name in [".wallfacer", "before.json", "after.json"] {
             copy(&self.world.here().join(name), &world.here());
         }
+        // With what shows that the finding is ours.
+        copy(&self.world.root().join("home/."), &world.root().join("home"));
         for directory in ["server", "project", "dist", "old"] {
             fs::create_dir(world.here().join(directory)).unwrap();
         }
@@ -102,9 +104,8 @@ impl Stored {
         let own = free_port().to_string();
         let line = |line: &str| {
             let line = match line.contains("--url") && line.contains(" -- ") {
-                true => {
-                    line.replace(":8000", &format!(":{own}")).replace("--port 8000", &format!("--port {own}"))
-                }
+                // It listens where it is told to: by its environment, for not every line has the port in the arguments.
+                true => format!("PORT={own} {}", line.replace("8000", &own)),
                 false => line.replace(":8000", &format!(":{port}")),
             };
             let line = line.replace("20260102", &self.run);
@@ -151,8 +152,7 @@ fn wrapper() -> String {
 fn stand_in() -> String {
     let fixture = fixture();
     format!(
-        "while [ $# -gt 0 ]; do [ \"$1\" = --port ] && port=$2; shift; done\n\
-         [ -n \"$port\" ] && exec '{fixture}' correct --http --port \"$port\"\n\
+        "[ -n \"$PORT\" ] && exec '{fixture}' correct --http --port \"$PORT\"\n\
          exec '{fixture}' flaw note-taken-away --fixed"
     )
 }
