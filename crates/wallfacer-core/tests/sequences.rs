@@ -107,7 +107,7 @@ fn a_crash_ends_its_sequence_and_the_next_one_meets_a_fresh_server() {
         "the tool that ends it, not the sequence"
     );
     assert_eq!(played.tried.rules_judged, 1, "the second alone");
-    assert_eq!(unsaid(&played, "first"), "the server ended instead of answering `collapse`");
+    assert_eq!(unsaid(&played, "first"), "`collapse` gave no answer to judge: the server ended");
     assert!(played.lives().contains(&vec!["note ".to_owned()]), "{:?}", played.lives());
 }
 

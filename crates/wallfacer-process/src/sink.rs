@@ -221,6 +221,12 @@ impl Sink {
         if self.room.resolver.mode == Mode::Refuse {
             return Ok(());
         }
+        // Nobody can listen beside a door for all addresses, which lets in those that are allowed too.
+        let is_within = |(transport, address): &(Transport, SocketAddr)| {
+            let is_here = *transport == Transport::Tcp && address.port() == port;
+            is_here && self.room.resolver.upstream(*address).is_some()
+        };
+        self.doors().open.retain(|key, _| !is_within(key));
         self.fix(Transport::Tcp, (Ipv4Addr::UNSPECIFIED, port).into(), false)?;
         let _ = self.fix(Transport::Tcp, (Ipv6Addr::UNSPECIFIED, port).into(), false);
         Ok(())

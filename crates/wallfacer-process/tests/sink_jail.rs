@@ -3,12 +3,13 @@
 
 mod common;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use common::{command, output, soon};
-use wallfacer_process::sink::{Authority, Flow, Kind, Mode, Options, Seen, Sink};
+use wallfacer_process::sink::{Authority, Flow, Kind, Mode, Options, Seen, Sink, Upstream};
 use wallfacer_process::trace::{self, Filter, Gate, Recorder};
 use wallfacer_process::{Jail, Process, Spec, Watch};
 
@@ -39,6 +40,15 @@ async fn run(mode: Mode, program: Spec) -> Told {
 }
 
 async fn run_with(mode: Mode, program: Spec, prepare: impl FnOnce(&Sink) + Send + 'static) -> Told {
+    run_allowing(Vec::new(), mode, program, prepare).await
+}
+
+async fn run_allowing(
+    allow: Vec<Upstream>,
+    mode: Mode,
+    program: Spec,
+    prepare: impl FnOnce(&Sink) + Send + 'static,
+) -> Told {
     let home = tempfile::tempdir().unwrap();
     let call = Arc::new(AtomicU64::new(1));
     let authority = Arc::new(Authority::new().unwrap());
@@ -47,7 +57,7 @@ async fn run_with(mode: Mode, program: Spec, prepare: impl FnOnce(&Sink) + Send 
     let spec = Spec { jail: Some(jail), cwd: Some("/".into()), ..program };
     let options = Options {
         mode,
-        allow: Vec::new(),
+        allow,
         names: Vec::new(),
         seed: 7,
         call: Arc::clone(&call),
@@ -194,4 +204,24 @@ async fn datagrams_to_anywhere_are_recorded() {
     assert_eq!(told.said, "sent\n");
     let [flow] = told.flows(8125).try_into().unwrap();
     assert_eq!((&flow.kind, flow.sent.first.as_slice()), (&Kind::Udp, &b"CANARY-42"[..]));
+}
+
+/// The sink listens at the ports of databases, on all addresses: a real one beside the server is reached all the same, and
+/// another machine on that port is still made up.
+#[tokio::test]
+async fn what_is_allowed_on_loopback_is_reached_on_a_port_that_is_covered() {
+    let outside = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = outside.local_addr().unwrap().port();
+    std::thread::spawn(move || outside.accept().unwrap().0.write_all(b"the real one").unwrap());
+    let allow = vec![Upstream { host: "localhost".to_owned(), port }];
+    let script = format!(
+        "import socket\n\
+         with socket.create_connection(('127.0.0.1', {port}), timeout=30) as real: print(real.makefile().read())\n\
+         socket.create_connection(('23.4.5.6', {port}), timeout=30).close(); print('and another')"
+    );
+    let told =
+        run_allowing(allow, Mode::Answer, python(&script), move |sink| sink.cover(port).unwrap()).await;
+    assert_eq!(told.said.trim(), "the real one\nand another");
+    let forwarded = told.flows(port).into_iter().filter(|flow| flow.forwarded);
+    assert_eq!(forwarded.count(), 1);
 }

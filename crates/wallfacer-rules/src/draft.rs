@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Some things can be planted only in a sandbox, some only beside a directory that the server was told of.
 pub(crate) const NOT_PLANTED: &str =
-    "they need a sandbox, and a directory that the server is told to keep to (`--root DIR`)";
+    "they need a directory that the server is told to keep to (`--root DIR`), in a sandbox";
 
 /// What stands between the place in a rule that is left open and the reason.
 pub const CANNOT_BE_FILLED: &str = " cannot be filled: ";

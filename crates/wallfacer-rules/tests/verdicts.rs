@@ -334,7 +334,7 @@ invariants:
     assert!(matches!(judge(500, &quiet, &canary), Verdict::Broken(why) if why.contains("500 ms")));
     assert!(matches!(judge(10, &json!({ "programs": ["touch m4rk"] }), &canary), Verdict::Broken(_)));
     assert!(
-        matches!(judge(10, &quiet, &json!({})), Verdict::Unknown(why) if why.contains("they need a sandbox"))
+        matches!(judge(10, &quiet, &json!({})), Verdict::Unknown(why) if why.contains("they need a directory"))
     );
     assert!(matches!(judge(10, &quiet, &json!({ "secret": "s3cret" })), Verdict::Broken(_)));
 }

@@ -23,6 +23,7 @@ use super::selection::SelectionArgs;
 use super::settle::settle;
 use super::store::Store;
 use super::target::TargetArgs;
+use super::units;
 use crate::environment;
 use crate::exit::{Exit, Failure, without_number};
 use crate::interruption::Watch;
@@ -43,7 +44,7 @@ pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,
     /// Same seed, same calls
-    #[arg(long, default_value_t = 0, help_heading = "Effort")]
+    #[arg(long, value_parser = units::seed, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
     /// Calls of each tool, at most
     #[arg(long, value_name = "N", default_value_t = 8, help_heading = "Effort")]

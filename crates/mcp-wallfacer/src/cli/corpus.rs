@@ -23,8 +23,17 @@ use crate::interruption::Watch;
 /// What of a message stands on one line.
 const MESSAGE: usize = 100;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer corpus list                    # what is stored, with ids
+  wallfacer corpus show 3159d332           # one finding; the beginning of its id is enough
+  wallfacer corpus replay --all            # which of them are fixed
+  wallfacer corpus minimize 3159d332       # look for a smaller request that shows the same";
+
 /// Work with stored findings
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(subcommand)]
     command: Command,

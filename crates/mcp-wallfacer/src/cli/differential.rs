@@ -23,6 +23,7 @@ use super::selection::SelectionArgs;
 use super::settle::settle;
 use super::store::Store;
 use super::target::{Chosen, TargetArgs, repository, settings};
+use super::units;
 use crate::exit::{Exit, Failure, without_number};
 use crate::interruption::Watch;
 use crate::terminal;
@@ -49,7 +50,7 @@ pub struct Args {
     #[command(flatten)]
     against: AgainstArgs,
     /// Same seed, same cases
-    #[arg(long, default_value_t = 0, help_heading = "Effort")]
+    #[arg(long, value_parser = units::seed, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
     /// Cases of each tool, at most
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Effort")]

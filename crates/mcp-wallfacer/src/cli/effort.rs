@@ -9,6 +9,7 @@ use super::drift::DriftArgs;
 use super::selection::SelectionArgs;
 use super::shard::ShardArgs;
 use super::target::Chosen;
+use super::units;
 use crate::exit::Failure;
 
 /// Cases of each tool; time ends a run before this does, unless the server is very quick.
@@ -19,7 +20,7 @@ const MAX_BYTES: usize = 1 << 20;
 #[derive(Debug, Args)]
 pub struct EffortArgs {
     /// Same seed, same cases
-    #[arg(long, default_value_t = 0, help_heading = "Effort")]
+    #[arg(long, value_parser = units::seed, default_value_t = 0, help_heading = "Effort")]
     pub seed: u64,
     #[command(flatten)]
     pub selection: SelectionArgs,

@@ -46,7 +46,7 @@ pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,
     /// Same seed, same cases
-    #[arg(long, default_value_t = 0, help_heading = "Effort")]
+    #[arg(long, value_parser = units::seed, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
     /// Cases of each tool, at most
     #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Effort")]

@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", default_value = FILE_NAME)]
     file: PathBuf,
     /// Same seed, same calls
-    #[arg(long, default_value_t = 0, help_heading = "Effort")]
+    #[arg(long, value_parser = units::seed, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
     /// Calls of each tool, at most
     #[arg(long, value_name = "N", default_value_t = 8, help_heading = "Effort")]
@@ -133,8 +133,9 @@ fn compared(
 
 fn human(differences: &[Difference], is_watched: bool) -> String {
     let mut text = match differences.len() {
-        0 => "nothing is other than in the lock file\n".to_owned(),
-        count => format!("{count} things are other than in the lock file\n"),
+        0 => "nothing differs from the lock file\n".to_owned(),
+        1 => "1 thing differs from the lock file\n".to_owned(),
+        count => format!("{count} things differ from the lock file\n"),
     };
     for Difference { direction, subject, what, texts } in differences {
         let name = subject.name().unwrap_or("the server");

@@ -7,8 +7,15 @@ use clap::CommandFactory;
 use super::{Cli, output};
 use crate::exit::{Exit, Failure};
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer man | man -l -                 # read the page of the command itself
+  wallfacer man --dir ~/.local/share/man/man1   # then: man wallfacer-check";
+
 /// Print the manual page, or write the pages of all commands into a directory
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// An existing directory, such as ~/.local/share/man/man1
     #[arg(long, value_name = "DIR")]

@@ -29,8 +29,17 @@ const MAX_BYTES: u64 = 1 << 20;
 /// `NAME` stands for the name of the pack.
 const STARTER: &str = include_str!("pack.yaml");
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer pack list                      # which there are; `wallfacer suggest` tells which fit a server
+  wallfacer pack show error-shape          # the rules of one
+  wallfacer pack init my-rules             # begin one of your own in packs/my-rules.yaml
+  wallfacer pack test --all                # try all of them on their examples, without a server";
+
 /// Work with rule packs
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(subcommand)]
     command: Command,

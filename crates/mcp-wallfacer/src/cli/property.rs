@@ -26,6 +26,7 @@ use super::settle::settle;
 use super::shard::ShardArgs;
 use super::store::Store;
 use super::target::{TargetArgs, working_directory};
+use super::units;
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
@@ -55,7 +56,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Effort")]
     cases: u32,
     /// Same seed, same inputs
-    #[arg(long, default_value_t = 0, help_heading = "Effort")]
+    #[arg(long, value_parser = units::seed, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
     /// So many tools at most
     #[arg(long, value_name = "N", help_heading = "Effort")]

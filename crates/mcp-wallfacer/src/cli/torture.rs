@@ -19,6 +19,7 @@ use super::selection::SelectionArgs;
 use super::settle::settle;
 use super::store::Store;
 use super::target::TargetArgs;
+use super::units;
 use crate::exit::{Exit, Failure};
 use crate::interruption::Watch;
 
@@ -51,7 +52,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME", help_heading = "Effort")]
     target_tool: Option<String>,
     /// Same seed, same calls
-    #[arg(long, default_value_t = 0, help_heading = "Effort")]
+    #[arg(long, value_parser = units::seed, default_value_t = 0, help_heading = "Effort")]
     seed: u64,
     #[command(flatten)]
     selection: SelectionArgs,

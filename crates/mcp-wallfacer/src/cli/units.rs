@@ -28,6 +28,11 @@ pub fn tool_duration(text: &str) -> Result<(String, Duration), String> {
     }
 }
 
+/// A number that says which random choices are made.
+pub fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{text}` is no whole number from 0 on; write 0, 1 or 42"))
+}
+
 /// A number of bytes.
 pub fn size(text: &str) -> Result<usize, String> {
     let (number, unit) = split(text);

@@ -34,6 +34,21 @@ fn no_server_named() {
 }
 
 #[test]
+fn no_server_named_where_the_project_lists_some() {
+    let files =
+        r#"{ "mcpServers": { "notes": { "command": "notes" }, "weather": { "command": "weather" } } }"#;
+    let world = World::new().with(".mcp.json", files).with(".vscode/mcp.json", "{ \"servers\": [");
+    refused("no_server_named_of_some", 2, &world, &[]);
+}
+
+#[test]
+fn a_seed_that_is_no_number() {
+    let outcome = World::new().run(&["check", "--demo", "--seed", "first"]);
+    outcome.assert_fails(2);
+    assert_shown("seed_of_letters", &outcome);
+}
+
+#[test]
 fn a_program_that_is_not_in_the_path() {
     refused("program_not_in_path", 3, &World::new(), &["--", "no-such-program"]);
 }

@@ -135,3 +135,15 @@ fn the_configuration_weighs_findings() {
         assert!(outcome.stdout.contains(&format!("1  {severity}  accepted_invalid")), "{outcome}");
     }
 }
+
+#[test]
+fn a_time_limit_for_no_tool_of_the_server_is_told() {
+    let server = fixture();
+    let times =
+        ["check", "--budget", "5s", "--tool-timeout", "scal_page=3s", "--tool-timeout", "scan_page=3s"];
+    let outcome = World::new()
+        .run(&[&times[..], &["--format", "json", "--", &server, "flaw", "slow-in-company"]].concat());
+    let note = "a time limit has no effect: no tool matches `scal_page`; did you mean `scan_page`?";
+    let told = outcome.json()["notes"].to_string();
+    assert!(told.contains(note) && told.matches("a time limit").count() == 1, "{outcome}");
+}

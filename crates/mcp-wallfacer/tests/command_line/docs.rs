@@ -4,17 +4,18 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::help::COMMANDS;
 use crate::world::World;
 
 /// Stands for any number of lines in what a document shows.
 const ANYTHING: &str = "[…]";
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 /// All documents for users, by their path from the root.
-fn documents() -> Vec<(PathBuf, String)> {
+pub fn documents() -> Vec<(PathBuf, String)> {
     let root = root();
     let mut found = vec![root.join("README.md"), root.join("examples/python_server/README.md")];
     for folder in ["docs", "docs/kinds"] {
@@ -30,7 +31,7 @@ fn documents() -> Vec<(PathBuf, String)> {
 }
 
 /// The lines of the blocks of one language.
-fn blocks<'a>(text: &'a str, language: &str) -> Vec<Vec<&'a str>> {
+pub fn blocks<'a>(text: &'a str, language: &str) -> Vec<Vec<&'a str>> {
     let mut blocks = Vec::new();
     let mut open: Option<(bool, Vec<&str>)> = None;
     for line in text.lines() {
@@ -100,9 +101,7 @@ fn every_command_line_in_the_documents_is_understood() {
 #[test]
 fn every_example_of_the_help_is_understood() {
     let world = World::new();
-    for command in
-        ["check", "ci", "behave", "lock", "fuzz", "property", "replay", "report", "merge", "explain", "init"]
-    {
+    for command in COMMANDS {
         let help = world.run(&[command, "--help"]).stdout;
         let examples = help.lines().skip_while(|line| *line != "Examples:").skip(1);
         let examples: Vec<Vec<String>> = examples.filter_map(|line| arguments(line.trim())).collect();

@@ -163,6 +163,19 @@ fn a_broken_configuration_is_not_in_the_way_of_a_server_that_is_named() {
 }
 
 #[test]
+fn a_variable_that_is_to_be_passed_and_is_not_set_is_told() {
+    let doctor =
+        |world: &World| world.command(&["doctor", "--env-pass", "API_KEY", "--", &fixture(), "correct"]);
+    let world = World::new();
+    let told = world.finish(doctor(&world));
+    assert_eq!(told.code, Some(0), "{told}");
+    assert_eq!(told.stderr, "note: --env-pass API_KEY: there is no such variable, so the server gets none\n");
+    let mut set = doctor(&world);
+    set.env("API_KEY", "key-0123456789");
+    world.finish(set).assert_succeeds();
+}
+
+#[test]
 fn the_environment_of_a_server_can_be_set_and_cleared() {
     let script = format!(r#"test "$A/$B/$C" = 1//3 && exec '{}' correct; exit 9"#, fixture());
     let world = World::new();

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::world::{World, assert_shown};
 
-const COMMANDS: [&str; 22] = [
+pub const COMMANDS: [&str; 22] = [
     "check",
     "ci",
     "behave",

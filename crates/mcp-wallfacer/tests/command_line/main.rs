@@ -9,6 +9,7 @@ mod corpus;
 mod diff;
 mod differential;
 mod docs;
+mod docs_run;
 mod doctor;
 mod fuzz;
 mod help;

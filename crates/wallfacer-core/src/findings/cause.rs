@@ -91,6 +91,18 @@ impl Cause {
         }
     }
 
+    /// The same as it was known before functions without a name were told apart; none where that changed nothing.
+    pub fn former(&self) -> Option<Cause> {
+        let what = match &self.what {
+            What::Exit { status, frame } => {
+                What::Exit { status: status.clone(), frame: Some(frame.as_ref()?.former()?) }
+            }
+            What::Thrown { code, frame } => What::Thrown { code: *code, frame: frame.former()? },
+            _ => return None,
+        };
+        Some(Cause { what, ..self.clone() })
+    }
+
     /// The same without the argument in which it showed.
     pub fn anywhere(&self) -> Cause {
         let anywhere = Cause { unchecked: false, ..self.clone() };

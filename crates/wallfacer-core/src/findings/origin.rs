@@ -35,6 +35,11 @@ impl Origin {
         Origin { cause: cause.clone(), ..self.clone() }
     }
 
+    /// The same, shown by the server as a whole.
+    pub fn of_the_server(&self) -> Origin {
+        Origin { subject: Subject::Server, ..self.clone() }
+    }
+
     pub fn subject(&self) -> &Subject {
         &self.subject
     }

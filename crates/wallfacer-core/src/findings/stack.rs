@@ -2,7 +2,8 @@
 //! addresses, so that one bug stays one over inputs and releases.
 //!
 //! The last trace counts, for earlier ones were survived. Of its frames the innermost one counts that is the
-//! program's own: two callers of one library function are two bugs.
+//! program's own: two callers of one library function are two bugs. A function without a name is known by the line of
+//! source that the trace quotes, or else by the class of the error.
 
 use std::sync::LazyLock;
 
@@ -21,6 +22,10 @@ const OVERFLOWS: [&str; 4] =
     ["RecursionError", "Maximum call stack size exceeded", "StackOverflowError", "stack overflow"];
 /// A frame that stands in a trace so often is part of a circle. Some languages print ten frames and no more.
 const CIRCLE: usize = 3;
+/// How Node writes a function without a name.
+const NAMELESS: &str = "<anonymous>";
+/// Between the class of an error and its frames stands its message.
+const MAX_MESSAGE_LINES: usize = 20;
 /// A circle has far fewer functions.
 const MAX_CIRCLE: usize = 200;
 
@@ -29,6 +34,16 @@ const MAX_CIRCLE: usize = 200;
 pub struct Frame {
     pub function: String,
     pub file: String,
+    /// What tells apart functions without a name in one file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near: Option<String>,
+}
+
+impl Frame {
+    /// The same as it was known before functions without a name were told apart.
+    pub fn former(&self) -> Option<Frame> {
+        self.near.is_some().then(|| Frame { near: None, ..self.clone() })
+    }
 }
 
 /// One frame of a trace as it was found.
@@ -50,7 +65,9 @@ pub fn top_frame(text: &str) -> Option<Frame> {
     let endless = lines.iter().any(|line| OVERFLOWS.iter().any(|words| line.contains(words)));
     let around = if endless { around(&frames) } else { None };
     let own = || frames.iter().find(|seen| !seen.foreign).or(frames.first());
-    around.or_else(own).map(|seen| seen.frame.clone())
+    let frame = around.or_else(own)?.frame.clone();
+    // How deep calls went is chance, and so is the line that they had reached.
+    Some(if endless { Frame { near: None, ..frame } } else { frame })
 }
 
 /// Where calls go in circles, the one in which the stack ended is chance; the first by name is not.
@@ -79,17 +96,48 @@ fn python(lines: &[&str]) -> Found {
 /// `at f (/a/b.js:3:7)` or `at file:///a/b.js:3:7`, innermost first.
 fn node(lines: &[&str]) -> Found {
     static FRAME: LazyLock<Regex> = LazyLock::new(|| {
-        pattern(r"^\s+at (?:async )?(?:new )?(?:(?P<function>.+?) \()?(?P<file>[^()\s][^()]*?):\d+:\d+\)?$")
+        pattern(
+            r"^\s+at (?:async )?(?:new )?(?:(?P<function>.+?) \()?(?P<file>[^()\s][^()]*?):(?P<line>\d+):\d+\)?$",
+        )
     });
-    last_block(lines, |line| {
+    let (end, mut frames) = last_block(lines, |line| {
         let found = FRAME.captures(line)?;
         let file = &found["file"];
         let foreign = file.starts_with("node:") || file.starts_with("internal/");
-        let function = found.name("function").map_or("<anonymous>", |function| function.as_str());
+        let function = found.name("function").map_or(NAMELESS, |function| function.as_str());
         // `Object.f [as g]` is `Object.f`, by whichever name it was called.
         let function = function.split(" [as ").next().unwrap_or_default();
         Some(Seen { frame: frame(function, file), foreign })
-    })
+    })?;
+    let head = &lines[..(end + 1).saturating_sub(frames.len())];
+    let quoted = quoted(head);
+    for (seen, line) in frames.iter_mut().zip(&lines[head.len()..=end]) {
+        let Some(at) = FRAME.captures(line).filter(|_| seen.frame.function.ends_with(NAMELESS)) else {
+            continue;
+        };
+        let source = quoted.filter(|(file, line, _)| *file == &at["file"] && *line == &at["line"]);
+        let near = source.map(|(_, _, source)| source).or_else(|| error_class(head));
+        seen.frame.near = near.map(|near| near.chars().take(MAX_NAME_CHARS).collect());
+    }
+    Some((end, frames))
+}
+
+/// The file and line that Node names above an error that nobody caught, and the source that it quotes from there.
+fn quoted<'a>(head: &[&'a str]) -> Option<(&'a str, &'a str, &'a str)> {
+    let carets = |line: &str| line.contains('^') && line.trim().chars().all(|letter| letter == '^');
+    let [place, source, _] = head.windows(3).rev().find(|three| carets(three[2]))? else { return None };
+    let (file, line) = place.rsplit_once(':')?;
+    let is_number = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number && !source.trim().is_empty()).then(|| (file, line, source.trim()))
+}
+
+/// `TypeError` of `TypeError: x is not a function`, which stands above the frames.
+fn error_class<'a>(head: &[&'a str]) -> Option<&'a str> {
+    static CLASS: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"^(?:Uncaught )?(?P<class>[\w$.]*(?:Error|Exception))(?: \[\w+\])?(?::|$)")
+    });
+    let last = head.iter().rev().take(MAX_MESSAGE_LINES);
+    last.filter_map(|line| CLASS.captures(line)?.name("class")).map(|class| class.as_str()).next()
 }
 
 /// `at com.example.Main.f(Main.java:3)`, innermost first; the last `Caused by` is the root.
@@ -207,6 +255,7 @@ fn frame(function: &str, file: &str) -> Frame {
     Frame {
         function: function.chars().take(MAX_NAME_CHARS).collect(),
         file: HASH.replace_all(name_of(file), "").chars().take(MAX_NAME_CHARS).collect(),
+        near: None,
     }
 }
 
@@ -277,6 +326,43 @@ Node.js v22.1.0
             "<anonymous> in index.mjs"
         );
         assert_eq!(top("Error\r\n    at go (C:\\srv\\a.js:1:2)\r\n"), "go in a.js");
+    }
+
+    /// What Node prints when a function without a name throws.
+    fn uncaught(line: u32, source: &str, error: &str) -> String {
+        format!(
+            "file:///srv/{line}/dist/index.js:{line}\n    {source}\n          ^\n\n{error}\n    at \
+             file:///srv/{line}/dist/index.js:{line}:11\n    at file:///srv/{line}/sdk/mcp.js:98:5\n\nNode.js v22.1.0\n"
+        )
+    }
+
+    #[test]
+    fn functions_of_node_without_a_name_are_told_apart_by_what_they_do() {
+        let (name, list) = ("return note.name.trim();", "return list[0].id;");
+        let error = "TypeError: Cannot read properties of undefined (reading 'trim')";
+        let first = top_frame(&uncaught(12, name, error)).unwrap();
+        assert_eq!(first.near.as_deref(), Some(name));
+        assert_ne!(Some(&first), top_frame(&uncaught(40, list, error)).as_ref());
+        let moved = uncaught(30, name, "TypeError: Cannot read properties of null (reading 'trim')");
+        assert_eq!(Some(first), top_frame(&moved), "where it stands and what it was given does not matter");
+    }
+
+    #[test]
+    fn without_its_source_a_function_without_a_name_is_known_by_the_class_of_the_error() {
+        let near = |text: &str| top_frame(text).unwrap().near;
+        let said =
+            |error: &str, at: &str| format!("{error}\n    at {at}\n    at process.run (node:internal:3:5)\n");
+        let nameless = "file:///srv/index.js:4:9";
+        assert_eq!(near(&said("TypeError: x\nis no list", nameless)).as_deref(), Some("TypeError"));
+        assert_eq!(near(&said("RangeError [ERR_X]: y", nameless)).as_deref(), Some("RangeError"));
+        assert_eq!(near(&said("it failed", nameless)), None);
+        assert_eq!(
+            near(&said("TypeError: x", "handle (file:///srv/index.js:4:9)")),
+            None,
+            "a name is enough"
+        );
+        let elsewhere = uncaught(12, "throw error;", "TypeError: x").replace("12:11", "90:11");
+        assert_eq!(near(&elsewhere).as_deref(), Some("TypeError"), "the source is that of another place");
     }
 
     #[test]

@@ -23,9 +23,9 @@ pub fn response(taken: &Taken, seen: &Seen) -> Option<Value> {
 pub fn unanswered(tool: &str, answer: &Answer) -> String {
     let tool = shortened(tool, SHOWN);
     match answer {
-        Answer::Gone { .. } => format!("the server ended instead of answering `{tool}`"),
-        Answer::Malformed => format!("what came for `{tool}` is no valid answer"),
-        _ => format!("`{tool}` did not answer in time; --tool-timeout gives it more"),
+        Answer::Gone { .. } => format!("`{tool}` gave no answer to judge: the server ended"),
+        Answer::Malformed => format!("`{tool}` gave no answer to judge: what came is no valid message"),
+        _ => format!("`{tool}` gave no answer to judge within its time limit; --tool-timeout gives it more"),
     }
 }
 

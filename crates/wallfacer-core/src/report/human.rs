@@ -284,7 +284,7 @@ impl Page {
         let column = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(4);
         let head = format!(
             "  {:column$} {:>6} {:>13} {:>8} {:>12} {:>7}",
-            "tool", "calls", "valid, worked", "refused", "tool errors", "failed"
+            "tool", "calls", "worked/valid", "refused", "tool errors", "failed"
         );
         self.write(&format!("{}\n", self.look.paint(Tone::Faint, &head)));
         let most = if self.look.detail() == Detail::Full { usize::MAX } else { MAX_ROWS };

@@ -44,7 +44,8 @@ pub fn parts(document: &Document) -> Vec<String> {
         parts.push(format!("stopped after {:.1} s", document.run.duration_ms as f64 / 1e3));
     }
     let (worked, tools) = document.worked();
-    if tools > 0 {
+    // Where no call was meant to be valid, it is not said that none of them worked.
+    if document.tools.values().any(|tool| tool.valid_calls > 0) {
         parts.push(format!("{} of {} worked", worked, counted(tools, "tool")));
     }
     if document.summary.calls.calls > 0 {

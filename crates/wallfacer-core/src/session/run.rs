@@ -119,6 +119,14 @@ impl Session {
         if let End::Failed { why } = &catalogue.tools.end {
             notebook.leave_out("tools that were not listed", why);
         }
+        let tools: Vec<&str> = catalogue.tools.entries.iter().map(|tool| tool.name.as_str()).collect();
+        for tool in self.connector.target().timeouts.per_tool.keys() {
+            if let Err(error) = NamePatterns::exactly(tool).map(|name| name.check(&tools)).unwrap_or(Ok(())) {
+                notebook
+                    .prover
+                    .note(Note { tool: None, text: format!("a time limit has no effect: {error}") });
+            }
+        }
         notebook
     }
 

@@ -22,9 +22,9 @@ pub struct Resolved {
 pub enum TargetError {
     #[error(
         "no server is named: write `-- COMMAND ARGS…`, `--url URL`, `--server NAME` or `--demo`, \
-         or put a [target] into wallfacer.toml (`wallfacer init` writes one)"
+         or put a [target] into wallfacer.toml (`wallfacer init` writes one){known}"
     )]
-    Nothing,
+    Nothing { known: String },
     #[error("--server and {other} both name a server; give one of them")]
     TwoServers { other: &'static str },
     #[error(
@@ -60,7 +60,11 @@ pub fn resolve(
     config: Option<&FileConfig>,
     around: &Surroundings<'_>,
 ) -> Result<Resolved, TargetError> {
-    let Found { mut reach, file, from_environment, notes } = find(flags, config, around)?;
+    let Found { mut reach, file, from_environment, mut notes } = find(flags, config, around)?;
+    let unset = flags.env_pass.iter().filter(|name| (around.variable)(name).is_none());
+    notes.extend(
+        unset.map(|name| format!("--env-pass {name}: there is no such variable, so the server gets none")),
+    );
     let is_of_project = file.as_ref().is_some_and(|file| around.project_uri(file).is_some());
     let by_project = is_of_project.then(|| by_project(&reach, flags, &from_environment)).transpose()?;
     adjust(&mut reach, flags, around.directory)?;
@@ -109,8 +113,17 @@ fn find(flags: &Flags, config: Option<&FileConfig>, around: &Surroundings<'_>) -
         Some((config.reach.clone()?, Some(config.path.clone()), config.from_environment.clone()))
     };
     let (reach, file, from_environment) =
-        typed.map(|reach| (reach, None, BTreeSet::new())).or_else(written).ok_or(TargetError::Nothing)?;
+        typed.map(|reach| (reach, None, BTreeSet::new())).or_else(written).ok_or_else(|| nothing(around))?;
     Ok(Found { reach, file, from_environment, notes: vec![] })
+}
+
+/// Names the servers that the project's client files list, which may be what was meant.
+fn nothing(around: &Surroundings<'_>) -> TargetError {
+    let known = match ClientFiles::read(around).told_of_project() {
+        Some(files) => format!("\n--server NAME takes one of these, `check --all` takes them all:{files}"),
+        None => String::new(),
+    };
+    TargetError::Nothing { known }
 }
 
 /// What a file says of a server and nobody typed.

@@ -30,7 +30,7 @@ pub fn last_lines(bytes: &[u8]) -> String {
     let last = lines.len().saturating_sub(STDERR_LINES);
     match lines.iter().rposition(|line| announces(line)).filter(|place| *place < last) {
         Some(place) => {
-            let mut all = shown(&lines[place..(place + ANNOUNCED_LINES).min(last)]);
+            let mut all = shown(&lines[place..place + ANNOUNCED_LINES]);
             all.push("…".to_owned());
             all.extend(shown(&lines[last + ANNOUNCED_LINES..]));
             all.join("\n")
@@ -61,16 +61,18 @@ mod tests {
 
     #[test]
     fn what_went_wrong_is_shown_where_the_stack_stands_below_it() {
-        let stack: String = (0..40).map(|number| format!("  {number}: frame\n")).collect();
-        let text = format!(
-            "ready\nthread 'main' panicked at src/tools.rs:7:5:\ndivide by zero\nstack backtrace:\n{stack}"
-        );
-        let shown = last_lines(text.as_bytes());
-        assert!(
-            shown.starts_with("thread 'main' panicked at src/tools.rs:7:5:\ndivide by zero\n"),
-            "{shown}"
-        );
-        assert!(shown.ends_with("39: frame") && shown.lines().count() <= STDERR_LINES + 1, "{shown}");
+        // From a stack that is shown in full on.
+        for frames in 9..40 {
+            let stack: String = (0..frames).map(|number| format!("  {number}: frame\n")).collect();
+            let text = format!(
+                "ready\nthread 'main' panicked at src/tools.rs:7:5:\ndivide by zero\nstack backtrace:\n{stack}"
+            );
+            let shown = last_lines(text.as_bytes());
+            let first = "thread 'main' panicked at src/tools.rs:7:5:\ndivide by zero\n";
+            assert!(shown.starts_with(first), "{shown}");
+            let last = format!("{}: frame", frames - 1);
+            assert!(shown.ends_with(&last) && shown.lines().count() <= STDERR_LINES + 1, "{shown}");
+        }
     }
 
     #[test]

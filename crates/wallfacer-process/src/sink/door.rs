@@ -170,8 +170,9 @@ async fn welcome(stream: TcpStream, plate: &Plate, room: &Room, call: u64) {
     if address.ip().is_unspecified() {
         let Ok(local) = stream.local_addr() else { return };
         address = SocketAddr::new(local.ip().to_canonical(), local.port());
-        // Nobody lives on loopback unless planted, or a database. Without a word, so that it looks like nobody.
-        if address.ip().is_loopback() && !PORTS.contains(&address.port()) {
+        // Nobody lives on loopback unless planted, allowed, or a database. Without a word, so that it looks like nobody.
+        let is_somebody = PORTS.contains(&address.port()) || room.resolver.upstream(address).is_some();
+        if address.ip().is_loopback() && !is_somebody {
             return;
         }
     }

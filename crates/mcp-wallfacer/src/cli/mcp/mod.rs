@@ -27,8 +27,17 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// Requests that are read ahead of those that are being answered.
 const READ_AHEAD: usize = 16;
 
+/// How it is used, for --help.
+const EXAMPLES: &str = "\
+Examples:
+  wallfacer mcp                            # over stdio; for servers that the project's files name
+  wallfacer mcp --allow-any-server         # also for any command or URL that the agent names
+
+In a client's file: { \"mcpServers\": { \"wallfacer\": { \"command\": \"wallfacer\", \"args\": [\"mcp\"] } } }";
+
 /// Serve as an MCP server, for coding agents: check, findings, explain, replay, doctor
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Let the agent name any command or URL, and servers of files outside this project
     #[arg(long)]

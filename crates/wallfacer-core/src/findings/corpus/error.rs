@@ -18,7 +18,7 @@ pub enum CorpusError {
     Folder { path: PathBuf, source: io::Error },
     #[error("cannot remove {}", path.display())]
     Remove { path: PathBuf, source: io::Error },
-    #[error("cannot use the finding in {}: {why}", path.display())]
+    #[error("cannot read `{}`: {why}", path.display())]
     Unreadable { path: PathBuf, why: String },
     #[error("`{prefix}` is not the beginning of an id, which has 16 hexadecimal digits")]
     NotAPrefix { prefix: String },

@@ -33,11 +33,11 @@ impl Check for RefusesInvalid {
         if !accepted || is_tolerable(case, at, rule) || !is_forbidden(case, at, tool, context) {
             return Verdict::Holds;
         }
-        let place = if at.is_empty() { "the arguments" } else { at };
-        let message = format!("`{tool}` accepts what its schema forbids: {place}: {what}");
+        let wrong = if at.is_empty() { format!("`arguments` {what}") } else { format!("{at}: {what}") };
+        let message = format!("`{tool}` accepts what its schema forbids: {wrong}");
         let cause = Cause::schema(at, rule);
         let mut charge = Charge::new(self.name(), Kind::AcceptedInvalid, cause, message);
-        charge.way = format!("{place}: {what}");
+        charge.way = wrong;
         let answer = reply::result(recording).map(|result| shortened(&result.to_string(), SHOWN));
         Verdict::Broken(Box::new(charge.with("answer", answer.unwrap_or_default())))
     }

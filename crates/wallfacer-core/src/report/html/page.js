@@ -176,15 +176,29 @@
           button.addEventListener('click', () => { findings.clear(); findings.choose('tool', tool.name); document.getElementById('findings').scrollIntoView(); });
           return make('td', { class: 'c bad' }, button);
         }
-        const [sign, words] = worked ? ['·', 'nothing found'] : tool.calls ? ['?', 'only refusals were seen'] : ['–', 'not called'];
+        const [sign, words] = worked ? ['·', 'nothing found'] : tool.calls ? ['?', 'only refusals'] : ['–', 'not called'];
         return make('td', { class: 'c', title: words }, make('span', { 'aria-label': words, role: 'img' }, sign));
       });
-      const effects = tool.effects === null || tool.effects === undefined ? 'not watched' : tool.effects.length ? tool.effects.join(', ') : 'none seen';
+      const effects = tool.effects === null || tool.effects === undefined ? 'not watched' : tool.effects.length ? tool.effects.map(inWords).join(', ') : 'none seen';
       return [tool.name, tool.calls, make('td', { class: 'n' }, `${tool.worked}/${tool.valid}`), tool.refused, tool.errors, tool.failed, latency(tool), ...cells, effects];
     });
     const heads = ['Tool', 'Calls', 'Valid that worked', 'Refused', 'Tool errors', 'Failed', 'Answers took', ...columns.map(([label]) => label), 'Effects seen'];
-    const caption = 'What was called, what worked, and what was found. · nothing found, ? only refusals were seen, – not called';
+    const caption = 'What was called, what worked, and what was found. A number counts findings; “·” is nothing found, “?” only refusals, “–” not called.';
     return make('section', { id: 'tools' }, make('h2', {}, 'Tools'), rows.length ? table(caption, heads, rows) : make('p', {}, 'What became of each tool is not known: no tool was called, or the run was stopped.'));
+  }
+
+  const VERBS = {
+    read: 'read', write: 'wrote', delete: 'deleted in', reach: 'reached a socket in', run: 'ran', connect: 'connected to', listen: 'listened at',
+  };
+  const PLACES = {
+    canary: 'planted secrets', sensitive: 'sensitive files', own: 'its own directory', scope: 'a directory it was given',
+    working_directory: 'the working directory', home: 'the home directory', temporary: 'temporary files', system: 'system files',
+  };
+  // "write own", as a lock file has it.
+  function inWords(effect) {
+    const [verb, ...what] = effect.split(' ');
+    const isFile = ['read', 'write', 'delete', 'reach'].includes(verb);
+    return `${VERBS[verb] ?? verb} ${(isFile && PLACES[what[0]]) || what.join(' ')}`;
   }
 
   const STEPS = ['1 ms', '3 ms', '10 ms', '30 ms', '100 ms', '300 ms', '1 s', '3 s'];

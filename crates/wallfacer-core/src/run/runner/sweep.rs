@@ -27,6 +27,12 @@ pub trait Foreman {
     /// Whether every call has all of its time, because its silence is nobody's suspicion.
     fn is_patient(&self) -> bool;
 
+    /// Whether there is no time for anything more.
+    fn is_over(&self) -> bool;
+
+    /// A call was given up because of that.
+    fn cut_short(&mut self);
+
     /// How long a call is waited for before it is set aside.
     fn patience(&self, whole: &Patience) -> Patience;
 
@@ -152,7 +158,9 @@ impl Runner {
                     }
                     foreman.take(flight.index, &cases[flight.index], recording);
                 }
-                Happening::Deadline if foreman.is_patient() => self.let_go(cases, &mut flights, foreman),
+                Happening::Deadline if foreman.is_patient() => {
+                    self.let_go(cases, last_answer, &mut flights, foreman);
+                }
                 Happening::Deadline => {
                     let process = self.life.as_ref().and_then(|life| life.connection.process());
                     let kept_waiting = held.get_or_insert_with(|| HeldUp::since_now(process));
@@ -314,21 +322,37 @@ impl Runner {
         Ok(explained)
     }
 
-    /// Gives up the calls that have waited too long, as was to be expected of them.
-    fn let_go(&mut self, cases: &[Case], flights: &mut BTreeMap<Ticket, Flight>, foreman: &mut dyn Foreman) {
+    /// Gives up the calls that have waited too long, as was to be expected of them. A server that does one after another
+    /// comes to the last of them late: as long as answers keep coming, each may take its time from the last one on. Where
+    /// there is no time for that, nothing is known of it.
+    fn let_go(
+        &mut self,
+        cases: &[Case],
+        last_answer: Instant,
+        flights: &mut BTreeMap<Ticket, Flight>,
+        foreman: &mut dyn Foreman,
+    ) {
         let now = Instant::now();
-        let overdue: Vec<(Ticket, usize)> = flights
-            .iter()
-            .filter(|(_, flight)| flight.due <= now)
-            .map(|(ticket, flight)| (*ticket, flight.index))
-            .collect();
-        for (ticket, index) in overdue {
+        let mut overdue = Vec::new();
+        for (ticket, flight) in flights.iter_mut().filter(|(_, flight)| flight.due <= now) {
+            let (method, params) =
+                cases[flight.index].single_call().expect("only single calls are in flight");
+            let time = self.patience.for_request(method, params);
+            let due = flight.sent.max(last_answer) + time;
+            match now < due && !foreman.is_over() {
+                true => flight.due = due,
+                false => overdue.push((*ticket, flight.index, method, time, now >= due)),
+            }
+        }
+        for (ticket, index, method, took, silent) in overdue {
             flights.remove(&ticket);
             if let Some(life) = &mut self.life {
                 life.connection.cancel(ticket);
             }
-            let (method, params) = cases[index].single_call().expect("only single calls are in flight");
-            let took = self.patience.for_request(method, params);
+            if !silent {
+                foreman.cut_short();
+                continue;
+            }
             let silent = Taken { awaited: true, ..Taken::unanswered(method, took) };
             foreman.take(index, &cases[index], Recording { steps: vec![silent], stderr: None });
         }

@@ -308,6 +308,14 @@ impl Foreman for Collector<'_> {
         self.together.pace == Pace::Patient
     }
 
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    fn cut_short(&mut self) {
+        self.out_of_time = true;
+    }
+
     fn patience(&self, whole: &Patience) -> Patience {
         match self.together.pace {
             Pace::Patient => whole.clone(),
@@ -366,12 +374,6 @@ impl Foreman for Collector<'_> {
         let judged = Judged::of(case, &recording, self.context, &asked);
         self.trouble.entry(case.subject.clone()).or_default().count(judged.trouble);
         self.judged.insert(index, judged);
-    }
-}
-
-impl Collector<'_> {
-    fn is_over(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() >= until)
     }
 }
 

@@ -247,6 +247,12 @@ fn counted(number: usize, what: &str) -> String {
 fn sighting(failure: &Failure) -> Sighting {
     let mut ids = vec![failure.origin.id(), id_in_tool(failure)];
     ids.dedup();
+    // It may have been accepted or stored under the ids that it had.
+    if let Some(former) = failure.origin.cause().former() {
+        let former = failure.origin.with_cause(&former);
+        ids.extend([former.id(), former.of_the_server().id()]);
+        ids.dedup();
+    }
     let tool = failure.origin.subject().tool().map(str::to_owned);
     Sighting { tool, way: failure.way.clone(), ids }
 }
@@ -266,6 +272,7 @@ mod tests {
     use crate::judge::Charge;
     use crate::plan::{Case, Intent};
     use serde_json::json;
+    use wallfacer_process::Status;
 
     fn add(shared: &mut Shared, kind: &Kind, tool: &str, cause: &Cause) -> (Finding, Vec<FindingId>) {
         let case = Case::tool(tool, json!({ "q": tool }), Intent::Valid, 1);
@@ -303,6 +310,30 @@ mod tests {
         let cause = Cause::error(-32603, "it failed", &Given::default());
         assert_eq!(merged(&Kind::InternalError, &cause, &["search", "fetch"]).len(), 2);
         assert_eq!(merged(&Kind::InternalError, &cause, &["search", "fetch", "list"]).len(), 1);
+    }
+
+    fn nameless(line: u32, source: &str) -> Cause {
+        let at = format!("file:///srv/{line}/index.js:{line}");
+        let stderr = format!("{at}\n    {source}\n    ^\n\nTypeError: it failed\n    at {at}:7\n");
+        Cause::exit(Some(Status::Exited(1)), &stderr)
+    }
+
+    #[test]
+    fn crashes_in_functions_without_a_name_are_two_and_go_by_the_id_that_was_one() {
+        let mut shared = Shared::default();
+        let first = nameless(3, "name.trim();");
+        let former = Cause::exit(Some(Status::Exited(1)), "Error\n    at file:///srv/index.js:9:7\n");
+        let subject = Subject::Tool("search".to_owned());
+        let known = |subject: &Subject| Origin::new(Some("demo"), &Kind::Crash, subject, &former).id();
+        let (one, _) = add(&mut shared, &Kind::Crash, "search", &first);
+        let (moved, _) = add(&mut shared, &Kind::Crash, "search", &nameless(30, "name.trim();"));
+        assert_eq!(one.id, moved.id, "the same in another release");
+        let (two, _) = add(&mut shared, &Kind::Crash, "search", &nameless(3, "list[0].id;"));
+        assert_ne!(one.id, two.id);
+        for finding in [&one, &two] {
+            assert!(finding.is_known_as(&known(&subject)) && finding.is_known_as(&known(&Subject::Server)));
+            assert!(!finding.is_known_as(&known(&Subject::Tool("list".to_owned()))));
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::catalogue::{Catalogue, discover};
-use crate::findings::{Bug, Finding, FindingId, Kind, Origin};
+use crate::findings::{Bug, Cause, Finding, FindingId, Kind, Origin};
 use crate::judge::{Charge, Context};
 use crate::place::Pattern;
 use crate::plan::{Aim, Case, Intent, Measure, Subject, held_back};
@@ -193,9 +193,10 @@ impl<'a> Trial<'a> {
         let tool = case.tool_name().map(|tool| Subject::Tool(tool.to_owned()));
         let bug = Bug::of(&charge.kind, &charge.cause, tool.as_ref().unwrap_or(&case.subject));
         let names = [server.name.as_deref(), self.server.name.as_deref()];
+        let former = charge.cause.former();
+        let causes: Vec<&Cause> = [&charge.cause, &wide, bug.cause()].into_iter().chain(&former).collect();
         let mut ids = names.into_iter().flat_map(|name| {
-            [&charge.cause, &wide, bug.cause()]
-                .map(|cause| Origin::new(name, &charge.kind, &case.subject, cause).id())
+            causes.iter().map(move |cause| Origin::new(name, &charge.kind, &case.subject, cause).id())
         });
         let same_kind = charge.kind.name() == kind.name();
         // The ids of older versions cannot be made again.

@@ -120,17 +120,27 @@ impl<'a> ClientFiles<'a> {
         ClientError::Unknown { name, hint, looked_at: self.looked_at() }
     }
 
-    /// One line per file, and what is wrong with those that could not be read.
     fn looked_at(&self) -> String {
-        let mut text = String::from("these are known:");
-        for file in &self.files {
-            let names: Vec<_> = file.servers.iter().map(|server| server.name.as_str()).collect();
-            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            write!(text, "\n  {}: {names}", file.named.display()).expect("a string takes all text");
-        }
-        for broken in self.files.iter().filter_map(|file| file.broken.as_ref()) {
-            write!(text, "\n{broken}").expect("a string takes all text");
-        }
-        text
+        format!("these are known:{}", told(&mut self.files.iter()))
     }
+
+    /// The same of the project's own files; none where there are none.
+    pub fn told_of_project(&self) -> Option<String> {
+        let mut files = self.files.iter().filter(|file| file.place.of_project).peekable();
+        files.peek().is_some().then(|| told(&mut files))
+    }
+}
+
+/// One line per file, and what is wrong with those that could not be read.
+fn told<'a>(files: &mut dyn Iterator<Item = &'a ClientFile>) -> String {
+    let (mut text, mut problems) = (String::new(), String::new());
+    for file in files {
+        let names: Vec<_> = file.servers.iter().map(|server| server.name.as_str()).collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        write!(text, "\n  {}: {names}", file.named.display()).expect("a string takes all text");
+        if let Some(broken) = &file.broken {
+            write!(problems, "\n{broken}").expect("a string takes all text");
+        }
+    }
+    text + &problems
 }
