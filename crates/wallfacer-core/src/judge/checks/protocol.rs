@@ -216,11 +216,12 @@ mod tests {
     }
 
     fn severity(case: &Case, answered: &[&str]) -> Option<Severity> {
-        charged(case, answered).map(|charge| charge.severity.unwrap_or(charge.kind.default_severity()))
+        charged(case, strays(answered))
+            .map(|charge| charge.severity.unwrap_or(charge.kind.default_severity()))
     }
 
-    fn charged(case: &Case, answered: &[&str]) -> Option<Box<Charge>> {
-        let taken = Taken { strays: strays(answered), ..Taken::unanswered("raw frame", Duration::ZERO) };
+    fn charged(case: &Case, strays: Strays) -> Option<Box<Charge>> {
+        let taken = Taken { strays, ..Taken::unanswered("raw frame", Duration::ZERO) };
         let recording = Recording { steps: vec![taken], stderr: None };
         let seen = crate::observe::observe(&recording);
         match KeepsToTheProtocol.judge(case, &recording, &seen, &Context::default()) {
@@ -232,13 +233,16 @@ mod tests {
     #[test]
     fn lines_of_a_text_that_look_like_messages_make_no_other_bug_of_it() {
         let call = Case::tool("t", json!({}), Intent::Valid, 1);
-        let plain = charged(&call, &["debug: called"]).unwrap();
+        let plain = charged(&call, strays(&["debug: called"])).unwrap();
         for more in [&["[]"][..], &["{\"depth\": 3}", "7"], &["{}", "[1]", "\"x\""]] {
             let lines = [&["debug: called with {"], more].concat();
-            assert_eq!(charged(&call, &lines).unwrap().cause, plain.cause, "{lines:?}");
+            assert_eq!(charged(&call, strays(&lines)).unwrap().cause, plain.cause, "{lines:?}");
         }
         // A second answer is one whatever else is written.
-        let twice = charged(&call, &["debug: called", r#"{"jsonrpc":"2.0","id":9,"result":{}}"#]).unwrap();
+        let mut twice = strays(&["debug: called"]);
+        let answer = bytes::Bytes::from_static(br#"{"jsonrpc":"2.0","id":9,"result":{}}"#);
+        twice.add(&Incoming::read(answer, 64), Some(Fault::DuplicateReply));
+        let twice = charged(&call, twice).unwrap();
         assert_ne!(twice.cause, plain.cause);
     }
 
