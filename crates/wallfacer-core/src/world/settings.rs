@@ -290,7 +290,7 @@ mod tests {
         fs::File::create(&huge).unwrap().set_len(1 << 40).unwrap();
         assert_eq!(of_projects(project.path(), Path::new("/nowhere")), BTreeMap::new());
         let over = over_projects(project.path(), Path::new("/nowhere"));
-        assert_eq!(over, [&pipe, &huge].map(|file| (file.clone(), plant(String::new()))).into());
+        assert_eq!(over, [&pipe, &device, &huge].map(|file| (file.clone(), plant(String::new()))).into());
     }
 
     #[test]
