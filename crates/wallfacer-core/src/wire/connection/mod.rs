@@ -286,15 +286,7 @@ impl Connection {
 
     /// Gives a request up and tells the server so, in the way of its era.
     pub fn cancel(&mut self, ticket: Ticket) {
-        let ids: Vec<i64> =
-            self.waiting.iter().filter(|(_, waiting)| waiting.ticket == ticket).map(|(id, _)| *id).collect();
-        self.foreign.retain(|_, waiting| *waiting != ticket);
-        for id in ids {
-            let exchange = self.waiting.remove(&id).and_then(|waiting| waiting.exchange);
-            if self.given_up.len() == MAX_GIVEN_UP {
-                self.given_up.pop_first();
-            }
-            self.given_up.insert(id);
+        for (id, exchange) in self.give_up(ticket) {
             match (&mut self.channel, exchange, self.dialect.era()) {
                 (Channel::Http(http, _), Some(exchange), Era::Modern) => http.abort(exchange),
                 _ => {
@@ -333,16 +325,31 @@ impl Connection {
 
     /// Breaks off the exchange of a request, as a client does that goes away in the middle of it.
     pub fn hang_up(&mut self, ticket: Ticket) {
-        let exchanges: Vec<u64> = self
-            .waiting
-            .values()
-            .filter(|waiting| waiting.ticket == ticket)
-            .filter_map(|waiting| waiting.exchange)
-            .collect();
-        if let Channel::Http(http, _) = &mut self.channel {
-            exchanges.into_iter().for_each(|exchange| http.abort(exchange));
+        // What has come by now is late, and none the less its answer.
+        for (_, exchange) in self.give_up(ticket) {
+            if let (Channel::Http(http, _), Some(exchange)) = (&mut self.channel, exchange) {
+                http.abort(exchange);
+            }
         }
-        self.forget(ticket);
+    }
+
+    /// Nobody waits for it any more; its ids, and what carries it over HTTP.
+    fn give_up(&mut self, ticket: Ticket) -> Vec<(i64, Option<u64>)> {
+        self.foreign.retain(|_, waiting| *waiting != ticket);
+        let given_up: Vec<(i64, Option<u64>)> = self
+            .waiting
+            .iter()
+            .filter(|(_, waiting)| waiting.ticket == ticket)
+            .map(|(id, waiting)| (*id, waiting.exchange))
+            .collect();
+        self.waiting.retain(|_, waiting| waiting.ticket != ticket);
+        for (id, _) in &given_up {
+            if self.given_up.len() == MAX_GIVEN_UP {
+                self.given_up.pop_first();
+            }
+            self.given_up.insert(*id);
+        }
+        given_up
     }
 
     /// The session that requests name, where there are sessions.
