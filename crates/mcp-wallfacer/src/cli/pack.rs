@@ -32,7 +32,7 @@ const STARTER: &str = include_str!("pack.yaml");
 /// How it is used, for --help.
 const EXAMPLES: &str = "\
 Examples:
-  wallfacer pack list                      # which there are; `wallfacer suggest` tells which fit a server
+  wallfacer pack list                      # all of them; `wallfacer suggest` tells which fit
   wallfacer pack show error-shape          # the rules of one
   wallfacer pack init my-rules             # begin one of your own in packs/my-rules.yaml
   wallfacer pack test --all                # try all of them on their examples, without a server";

@@ -188,7 +188,7 @@
   }
 
   const VERBS = {
-    read: 'read', write: 'wrote', delete: 'deleted in', reach: 'reached a socket in', run: 'ran', connect: 'connected to', listen: 'listened at',
+    read: 'read', write: 'wrote to', delete: 'deleted in', reach: 'reached a socket in', run: 'ran', connect: 'connected to', listen: 'listened at',
   };
   const PLACES = {
     canary: 'planted secrets', sensitive: 'sensitive files', own: 'its own directory', scope: 'a directory it was given',

@@ -322,7 +322,7 @@ mod tests {
     fn crashes_in_functions_without_a_name_are_two_and_go_by_the_id_that_was_one() {
         let mut shared = Shared::default();
         let first = nameless(3, "name.trim();");
-        let former = Cause::exit(Some(Status::Exited(1)), "Error\n    at file:///srv/index.js:9:7\n");
+        let former = Cause::exit(Some(Status::Exited(1)), "    at file:///srv/index.js:9:7\n");
         let subject = Subject::Tool("search".to_owned());
         let known = |subject: &Subject| Origin::new(Some("demo"), &Kind::Crash, subject, &former).id();
         let (one, _) = add(&mut shared, &Kind::Crash, "search", &first);
