@@ -119,7 +119,7 @@ pub async fn rehearse(
             watched.rest().await;
             rehearsed.lives += watched.lives;
             let told = told.into_iter().flatten().flatten();
-            let trusts = told.fold(false, |any, traced| connector.world_mut().trust_us_in(&traced) || any);
+            let trusts = told.filter(|traced| connector.world_mut().trust_us_in(traced)).count() > 0;
             if trusts {
                 rehearsed.changes = true;
                 runner.rest().await;
@@ -128,8 +128,7 @@ pub async fn rehearse(
             continue;
         }
         // Who says which directories it keeps to is called about files in these.
-        let declared =
-            confining.iter().fold(false, |any, stated| connector.world_mut().declare(stated) || any);
+        let declared = confining.iter().filter(|stated| connector.world_mut().declare(stated)).count() > 0;
         if declared {
             rehearsed.changes = true;
             runner.rest().await;
