@@ -36,7 +36,8 @@ impl Outside {
                 // Whoever asks more than this is answered all the same.
                 let _heard = stream.read(&mut [0; 4096]);
                 let head = format!("HTTP/1.1 302 Found\r\nlocation: http://{leads_to}/\r\nconnection: close");
-                let _told = write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{REAL}", REAL.len());
+                let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{REAL}", REAL.len());
+                let _told = stream.write_all(answer.as_bytes());
             }
         });
         // Not every machine has IPv6, or the port free there.
@@ -74,7 +75,7 @@ def unix(kind, name):
     peer = socket.socket(socket.AF_UNIX, kind)
     peer.connect(name)
     peer.send(b'x')
-print('allowed', b'{REAL}' in tried(lambda: ask('127.0.0.1', {allowed}, 5)))
+print('allowed', b'{REAL}' in tried(lambda: ask('127.0.0.1', {allowed}, 30)))
 print('redirect', b'{REAL}' in tried(lambda: urllib.request.urlopen('http://127.0.0.1:{allowed}/', timeout=5).read()))
 for host in ['127.0.0.1', 'localhost', '0.0.0.0', 'elsewhere.test', '127.0.0.2', '::1', '::ffff:127.0.0.1']:
     for port in [{allowed}, {other}]:
@@ -104,7 +105,9 @@ fn with_network(way: &Way, net: &str) -> (crate::world::Outcome, Vec<&'static st
     let outside = Outside::open(&world);
     let world = world.with("server.py", &server(&outside.attack(), false));
     let net = net.replace("PORT", &outside.allowed.to_string());
-    let outcome = doctor(way, &world, &["--sandbox", "require", "--net", &net]);
+    // What nobody answers takes its second each.
+    let flags = ["--sandbox", "require", "--startup-timeout", "120s", "--budget", "200s", "--net", &net];
+    let outcome = doctor(way, &world, &flags);
     let reached = outside.reached();
     (outcome, reached)
 }

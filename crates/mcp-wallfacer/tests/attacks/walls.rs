@@ -8,7 +8,7 @@
 //! | TCP, abstract and named Unix sockets | `jail`: `nobody_outside_can_be_spoken_to`; on every rung `walls`: `no_rung_that_confines_reaches_a_unix_socket_by_its_path` |
 //! | directories with mounts below them | `walls`: `directories_with_mounts_below_them_are_put_together_of_overlays` |
 //! | `deny` | `jail`: `without_a_network_nothing_but_loopback_can_be_reached` |
-//! | `allow=` | `sink`, `sink_jail` |
+//! | `allow=` | `sink`, `sink_jail`; here `network` |
 //! | mount, unshare, mknod, chroot, ptrace and signals, vsock, io_uring, `/proc/sys` | `jail`: `nothing_that_takes_more_rights_succeeds` |
 //! | setuid programs | `jail`: `a_setuid_program_runs_as_whoever_starts_it` |
 //! | private memory, disk, number of processes | `jail`: `disk_memory_and_processes_are_limited` |
