@@ -132,7 +132,7 @@ impl<'a> ClientFiles<'a> {
 }
 
 /// One line per file, and what is wrong with those that could not be read.
-fn told<'a>(files: &mut dyn Iterator<Item = &'a ClientFile>) -> String {
+fn told(files: &mut dyn Iterator<Item = &ClientFile>) -> String {
     let (mut text, mut problems) = (String::new(), String::new());
     for file in files {
         let names: Vec<_> = file.servers.iter().map(|server| server.name.as_str()).collect();
