@@ -170,7 +170,7 @@ fn silence_and_noise_satisfy_no_rule_and_are_findings_of_their_own() {
             "colour",
             "blue",
             "hang",
-            "`pick_colour` did not answer in time; --tool-timeout gives it more",
+            "`pick_colour` gave no answer to judge within its time limit; --tool-timeout gives it more",
         ),
         (
             "result-and-error-on-one-value",
@@ -178,7 +178,7 @@ fn silence_and_noise_satisfy_no_rule_and_are_findings_of_their_own() {
             "mode",
             "turbo",
             "protocol_error",
-            "what came for `choose_mode` is no valid answer",
+            "`choose_mode` gave no answer to judge: what came is no valid message",
         ),
     ] {
         let world = World::new().with("rules.yaml", &rules(tool, argument, value));
