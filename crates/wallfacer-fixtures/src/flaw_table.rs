@@ -142,7 +142,7 @@ static FLAWS: &[Flaw] = &[
     ),
     flaw(
         "refuses-by-wrong-code",
-        "Refuses with -32603, in four tools: a validator's list, a database's syntax error, a policy, a sentence. One finding of the server.",
+        "Refuses with -32603, in three tools: a validator's list, a database's syntax error, a sentence. One finding of the server.",
         &[server("internal_error", LOW)],
     ),
     flaw(

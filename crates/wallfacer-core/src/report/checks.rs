@@ -64,6 +64,11 @@ const CHECKS: &[(&str, &str, &[&str])] = &[
         &["conformance"],
     ),
     (
+        "sessions-of-processes-are-apart",
+        "A session that another process of the server has begun must be refused or served, and never be taken for somebody else's.",
+        &["state_leak", "hang"],
+    ),
+    (
         "bears-failing-services",
         "When a service fails that a tool asks, the call must end in time with an error, and the server must live on.",
         &["crash", "hang", "internal_error"],
@@ -82,6 +87,11 @@ const CHECKS: &[(&str, &str, &[&str])] = &[
     (
         "reads-messages-in-pieces",
         "A message that comes in two pieces must be answered like any other.",
+        &["protocol_error"],
+    ),
+    (
+        "connections-outlive-a-refusal",
+        "A request that is refused must not spoil the next one on the same connection.",
         &["protocol_error"],
     ),
     (

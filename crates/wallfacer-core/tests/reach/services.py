@@ -62,7 +62,7 @@ def weigh_beetle(_):
 
 
 def press_beetle(_):
-    raise Broken("the press fell over")
+    raise Broken("'NoneType' object has no attribute 'lid'")
 
 
 class Refused(Exception):

@@ -43,7 +43,7 @@ fn internal(text: &str) -> Answer {
     Answer::Refusal(Failure::new(INTERNAL_ERROR, text))
 }
 
-/// Refuses one value in each of four tools; the correct twin with the code that is meant for it.
+/// Refuses one value in each of three tools; the correct twin with the code that is meant for it.
 fn wrong_code() -> Scene {
     let arguments = || json!({"item": {"type": "string", "enum": ["tea", "coffee", "milk"]}});
     let tool = |name: &str| {
@@ -60,9 +60,8 @@ fn wrong_code() -> Scene {
         tool("price_of").except(is_milk, move |_| internal(list)),
         tool("describe_item").except(is_milk, |_| internal("syntax error at or near \"milk\"")),
         count_words(),
-        tool("sort_item").except(is_milk, |_| internal("this item is blocked by security policy")),
-        tool("pack_item").except(is_milk, |_| {
-            internal("Packing failed: what is wet needs a bottle. Take another box instead.")
+        tool("sort_item").except(is_milk, |_| {
+            internal("Sorting failed: what is wet needs a bottle. Take another shelf instead.")
         }),
     ])
 }
