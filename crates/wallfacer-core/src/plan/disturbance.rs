@@ -25,9 +25,11 @@ pub enum Disturbance {
     Cancel { after_ms: u64, request: Request },
     /// Send a request so many times, and read nothing for so many milliseconds.
     Unread { times: u32, ms: u64, request: Request },
-    /// Start another server that finds what the first has made so far: its files, and its ports taken. It is asked for
-    /// nothing, and ended.
+    /// Start a second process of the server beside the first, with the same files and ports. It is asked for nothing, and
+    /// ended.
     Beside,
+    /// The same, and it is asked for something first.
+    BesideAsks { request: Request },
     /// End what was started by SIGKILL, and close the input: what it had started itself must go too.
     KillLauncher,
     /// From here on all services that the server asks fail in this way.
@@ -136,6 +138,7 @@ impl Disturbance {
             | Disturbance::Reuse { request }
             | Disturbance::Elsewhere { request, .. }
             | Disturbance::Drop { request }
+            | Disturbance::BesideAsks { request }
             | Disturbance::Progress { request } => Some(request),
             Disturbance::Restart { .. }
             | Disturbance::Beside

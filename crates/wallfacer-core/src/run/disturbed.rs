@@ -80,6 +80,7 @@ impl Life {
             // The runner does these, for they take another server.
             Disturbance::Restart { .. }
             | Disturbance::Beside
+            | Disturbance::BesideAsks { .. }
             | Disturbance::Stale { .. }
             | Disturbance::Ended { .. }
             | Disturbance::Sessions { .. }

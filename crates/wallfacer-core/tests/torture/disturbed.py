@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -68,6 +69,18 @@ def append(text):
     kept[0].seek(0)
 
 
+def note_beside_others(text):
+    """What is kept in memory is written over all that others have stored meanwhile."""
+    os.makedirs(HOME, exist_ok=True)
+    with open(STORE + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if FIXED or not kept:
+            kept[:] = load()
+        kept.append(text)
+        save(kept)
+    return said("noted")
+
+
 def note(arguments):
     with LOCK:
         if flawed("dies-of-a-lost-file"):
@@ -77,6 +90,8 @@ def note(arguments):
         if flawed("saves-at-the-end"):
             kept.append(arguments["text"])
             return said("noted")
+        if NAME == "overwrites-others":
+            return note_beside_others(arguments["text"])
         if flawed("keeps-its-file-open"):
             append(arguments["text"])
             return said("noted")
@@ -151,6 +166,11 @@ def look_up(arguments):
             return said(str(fetch(word, 2)))
         except Exception:
             return failed(traceback.format_exc())
+    if flawed("says-nothing"):
+        try:
+            return said(str(fetch(word, 2)))
+        except Exception:
+            return failed("")
     if flawed("dies-of-services"):
         try:
             return said(str(fetch(word, 2)))
@@ -173,6 +193,12 @@ def glance(arguments):
     if flawed("keeps-scraps"):
         handle, _ = tempfile.mkstemp()
         os.close(handle)
+    if flawed("keeps-memory"):
+        kept.append(bytes(64 << 10))
+    if flawed("keeps-files") and next(glances) % 3 == 0:
+        kept.append(open(os.devnull))
+    if flawed("keeps-children") and next(glances) % 3 == 0:
+        kept.append(subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
     return said("seen " + arguments["word"])
 
 
@@ -219,7 +245,11 @@ KINDS = {
     "waits-for-ever": WORDS,
     "shows-traces": WORDS,
     "dies-of-services": WORDS,
+    "says-nothing": WORDS,
     "keeps-threads": {"peek": GLANCE["peek"]},
+    "keeps-memory": {"peek": GLANCE["peek"]},
+    "keeps-files": {"peek": GLANCE["peek"]},
+    "keeps-children": {"peek": GLANCE["peek"]},
     "keeps-scraps": {"peek": GLANCE["peek"]},
     "shuffles": GLANCE,
     "drops-unread": GLANCE,
@@ -290,6 +320,13 @@ def begin():
         lock = os.open(os.path.join(HOME, "lock"), os.O_CREAT | os.O_RDWR | (0 if FIXED else os.O_EXCL))
         atexit.register(lambda: os.path.exists(os.path.join(HOME, "lock")) and os.remove(os.path.join(HOME, "lock")))
         os.write(lock, b"%d" % os.getpid())
+    if NAME == "locks-its-database":
+        os.makedirs(HOME, exist_ok=True)
+        database = sqlite3.connect(os.path.join(HOME, "notes.db"), timeout=0.1)
+        database.execute("CREATE TABLE IF NOT EXISTS starts (at)")
+        # Nobody else can read or write as long as this is not ended.
+        database.execute("BEGIN EXCLUSIVE" if flawed("locks-its-database") else "BEGIN DEFERRED")
+        kept.append(database)
     if flawed("saves-at-the-end", "hides-failures"):
         kept[:] = load()
     if NAME == "stays-below" and "--below" not in sys.argv:

@@ -96,7 +96,7 @@ fn root(pid: u32) -> io::Result<OwnedFd> {
 }
 
 /// The directory that a file lies in, and its name there.
-fn parent(pid: u32, path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
+pub(super) fn parent(pid: u32, path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     let inside = path.strip_prefix("/").map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut names: Vec<&OsStr> = inside.iter().collect();
     let last = names.pop().ok_or(io::ErrorKind::InvalidInput)?;

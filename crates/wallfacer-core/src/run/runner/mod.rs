@@ -71,6 +71,8 @@ pub struct Runner {
     carried: Carried,
     /// Whether the disk of its servers is to be filled.
     small_disk: bool,
+    /// Whether a second process of its servers may be had beside them, with the same files.
+    second: bool,
     /// The session of the server before that one.
     former_session: Option<HeaderValue>,
 }
@@ -101,6 +103,7 @@ impl Runner {
             purpose: String::new(),
             carried: Carried::default(),
             small_disk: false,
+            second: false,
             former_session: None,
         }
     }
@@ -300,8 +303,10 @@ impl Runner {
             self.former_session = None;
         }
         self.small_disk = case.fills_disk();
-        if self.small_disk {
-            self.start_with_small_disk().await?;
+        self.second = case.takes_processes() && self.connector.target().reach.endpoint().is_none();
+        if self.small_disk || self.second && self.others.is_empty() {
+            self.rest().await;
+            self.start_for_case().await?;
         }
         if !self.prepare(case).await? {
             return Ok(Recording { steps, stderr: None });

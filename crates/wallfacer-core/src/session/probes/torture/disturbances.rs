@@ -61,6 +61,16 @@ impl Plans<'_> {
         cases
     }
 
+    /// What each of two processes was acknowledged must be there after both have ended.
+    pub fn second_process(&self, pair: (usize, usize)) -> Case {
+        let (writer, reader) = pair;
+        let mut steps = self.stored_twice(writer, reader);
+        let request = self.write(writer, 40);
+        steps.extend([disturb(Disturbance::BesideAsks { request }), called(self.write(writer, 41))]);
+        steps.extend([disturb(Disturbance::Restart { killed: false }), self.read(reader)]);
+        self.of_tool(writer, steps)
+    }
+
     fn failing_disk(&self, pair: (usize, usize), disk: Disk, change: impl Fn(Request) -> Request) -> Case {
         let (writer, reader) = pair;
         let mut steps = self.stored_twice(writer, reader);
