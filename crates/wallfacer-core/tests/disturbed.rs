@@ -74,7 +74,8 @@ const PROGRESS: Rows = &[
     (("progress-goes-on", "conformance", "still told after the call was answered"), Plain("march")),
 ];
 
-const ALL: [Rows; 11] = [ENDS, MESSAGES, CANCELLED, GROWS, SECOND, WRITTEN, KILLED, DISK, SERVICES, LISTS, PROGRESS];
+const ALL: [Rows; 11] =
+    [ENDS, MESSAGES, CANCELLED, GROWS, SECOND, WRITTEN, KILLED, DISK, SERVICES, LISTS, PROGRESS];
 
 const LOAD: Load =
     Load { mode: TortureMode::Lifecycle, concurrency: 8, clients: 2, thorough: true, shared: None };

@@ -52,6 +52,8 @@ pub enum Disturbance {
     /// A second process of the server is there, as behind a load balancer, and stores something in a session of its own. The
     /// session of the first process is used with the second.
     Elsewhere { plant: Request, request: Request },
+    /// Store something in a session, and send a request of another client that names no session at all.
+    Nameless { plant: Request, request: Request },
     /// Send a request over HTTP, lose the connection as soon as it can be resumed, and resume it.
     Drop { request: Request },
     /// Send a request that may tell how far it is, and see what it tells, also after its answer.
@@ -137,6 +139,7 @@ impl Disturbance {
             | Disturbance::SlowBody { request, .. }
             | Disturbance::Reuse { request }
             | Disturbance::Elsewhere { request, .. }
+            | Disturbance::Nameless { request, .. }
             | Disturbance::Drop { request }
             | Disturbance::BesideAsks { request }
             | Disturbance::Progress { request } => Some(request),

@@ -87,6 +87,7 @@ impl Life {
             | Disturbance::SlowBody { .. }
             | Disturbance::Reuse { .. }
             | Disturbance::Elsewhere { .. }
+            | Disturbance::Nameless { .. }
             | Disturbance::Foreign { .. } => Taken::unanswered("nothing", Duration::ZERO),
         }
     }

@@ -48,6 +48,9 @@ impl Runner {
             Disturbance::SlowBody { ms, request } => self.ask_slowly(request, *ms, patience).await,
             Disturbance::Reuse { request } => self.ask_after_refusal(request, patience).await,
             Disturbance::Elsewhere { plant, request } => self.ask_elsewhere(plant, request, patience).await,
+            Disturbance::Nameless { plant, request } => {
+                self.ask_without_session(plant, request, patience).await
+            }
             other => Ok(self.life().await?.disturb(other, patience).await),
         }
     }

@@ -58,16 +58,18 @@ impl KeepsWhatIsWritten {
         shown.sort_unstable();
         shown.dedup();
         let at_once = replies.iter().filter(|reply| !reply.alone && reply.ask.part == Part::Write).count();
-        let mut details = "No order of these calls, one after another, gives these answers; made one after another on a \
+        let mut details =
+            "No order of these calls, one after another, gives these answers; made one after another on a \
                            fresh server, all of it shows."
-            .to_owned();
+                .to_owned();
         let mut charge = match schedule.question {
             Question::Files => {
                 details.push_str(
                     " Each client of a stdio server starts a process of its own, and they share its files: lock the file from \
                      reading it to writing it, or use a database.",
                 );
-                let message = format!("with {at_once} concurrent writes by two processes of the server, {message}");
+                let message =
+                    format!("with {at_once} concurrent writes by two processes of the server, {message}");
                 let mut charge = self.charge(&format!("between processes, {part}"), message);
                 charge.severity = Some(Severity::Medium);
                 charge
@@ -157,7 +159,8 @@ fn operation(reply: &Reply, writes: &[&Ask], usual: &Usual) -> Operation {
 
 /// Whether an error says itself that nothing was done.
 fn says_undone(said: &str) -> bool {
-    const WORDS: [&str; 6] = ["nothing was", "was not ", "were not ", "not saved", "no changes", "rolled back"];
+    const WORDS: [&str; 6] =
+        ["nothing was", "was not ", "were not ", "not saved", "no changes", "rolled back"];
     let said = said.to_lowercase();
     WORDS.iter().any(|words| said.contains(words))
 }

@@ -78,7 +78,9 @@ fn told(step: &Step, taken: &Taken) -> Option<String> {
             Disturbance::Services(trouble) => format!("from here on each service {}", trouble.in_words()),
             Disturbance::Disk(disk) => match disk {
                 Disk::Full => "from here on the disk is full".to_owned(),
-                Disk::ReadOnly { .. } => "from here on the file that holds it, and its directory, are read-only".to_owned(),
+                Disk::ReadOnly { .. } => {
+                    "from here on the file that holds it, and its directory, are read-only".to_owned()
+                }
                 Disk::Vanished { .. } => "the file that holds it is removed".to_owned(),
                 Disk::Well => "from here on the disk is as it was".to_owned(),
             },

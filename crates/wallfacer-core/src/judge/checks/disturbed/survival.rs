@@ -106,7 +106,9 @@ impl Store {
     fn see(&mut self, step: &Step, taken: &Taken, seen: &Seen) -> Judged {
         match step {
             Step::Disturb(disturbance) => match &**disturbance {
-                Disturbance::BesideAsks { request } => self.written_beside(&marks_in(&request.params), taken, seen),
+                Disturbance::BesideAsks { request } => {
+                    self.written_beside(&marks_in(&request.params), taken, seen)
+                }
                 other => self.disturbed(other, taken),
             },
             Step::Call { params, .. } => match &marks_in(params)[..] {
@@ -242,7 +244,9 @@ impl KeepsWhatIsStored {
         how: How,
     ) -> Charge {
         let (part, after) = match happened {
-            Happened::WrittenBeside => ("second process", "a second process of the server stored something too"),
+            Happened::WrittenBeside => {
+                ("second process", "a second process of the server stored something too")
+            }
             Happened::Nothing | Happened::Ended | Happened::Killed => {
                 ("killed", "the server was killed and started again")
             }
@@ -273,8 +277,9 @@ impl KeepsWhatIsStored {
                  error where that fails."
             }
         };
-        charge.details =
-            format!("After it ended as clients end it, the same server showed what was stored before. {advice}");
+        charge.details = format!(
+            "After it ended as clients end it, the same server showed what was stored before. {advice}"
+        );
         charge.needed = Some((0..=place).collect());
         let places: Vec<usize> = (0..=place).collect();
         let charge = charge.with("calls", all_told(case, recording, &places));

@@ -145,6 +145,14 @@ impl Plans<'_> {
         self.of_tool(writer, vec![disturb(Disturbance::Elsewhere { plant, request })])
     }
 
+    /// A client asks without a session for what another has stored in its own.
+    pub fn nameless(&self, pair: (usize, usize)) -> Case {
+        let (writer, reader) = pair;
+        let request = Request::tool(&self.forms[reader].tool, self.forms[reader].arguments.clone());
+        let plant = self.write(writer, 31);
+        self.of_tool(writer, vec![disturb(Disturbance::Nameless { plant, request })])
+    }
+
     /// One call of each tool, made in an unusual way.
     pub fn of_each(&self, most: usize, how: fn(Request) -> Disturbance) -> Vec<Case> {
         let case = |place: usize| {

@@ -272,6 +272,7 @@ impl Torture {
             if self.listens {
                 self.quiet.push_back(alone(plans.foreign(pair)));
                 self.quiet.push_back(alone(plans.elsewhere(pair)));
+                self.quiet.push_back(alone(plans.nameless(pair)));
             } else {
                 self.quiet.push_back(alone(plans.second_process(pair)));
             }
@@ -307,7 +308,10 @@ impl Torture {
             let of_processes = self.confined && self.load.thorough;
             let wanted = |case: &Case| match self.listens {
                 true => true,
-                false => of_processes && case.schedule().is_some_and(|schedule| schedule.question == Question::Isolation),
+                false => {
+                    of_processes
+                        && case.schedule().is_some_and(|schedule| schedule.question == Question::Isolation)
+                }
             };
             self.waiting.extend(sessions.into_iter().filter(wanted));
         }
