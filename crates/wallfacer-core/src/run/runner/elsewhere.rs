@@ -1,4 +1,4 @@
-//! Two processes of one server behind a load balancer: a client begins its session with one, and is led to the other.
+//! Who asks without being of a session: a client that is led to another process behind a load balancer, or names no session.
 
 use std::time::Instant;
 
@@ -83,12 +83,14 @@ impl Runner {
         if !is_answered(&planted) || !to_its_own {
             return said("it does not show what it stored");
         }
+        // Before the other session is used: who takes the last one for it is caught then.
+        let own = other.replace_session(None);
+        let taken = execute(&mut other, &look).await;
+        other.replace_session(own);
         let looked = execute(&mut other, &look).await;
         if !is_answered(&looked) {
             return said("a further session is not answered");
         }
-        other.replace_session(None);
-        let taken = execute(&mut other, &look).await;
         let elsewhere = Some(Elsewhere {
             to_its_own,
             to_another: shows(&looked, &marks),
