@@ -88,7 +88,7 @@ pub fn anomalies(history: &[Operation]) -> Vec<Anomaly> {
     }
     let unreadable = unreadable(history);
     reads.sort_by_key(|(place, read, _)| (read.asked, *place));
-    let mut before = None;
+    let mut before: Option<(Place, &Operation, &[Shown])> = None;
     for (place, read, shown) in reads {
         if found.len() >= MAX_ANOMALIES {
             break;

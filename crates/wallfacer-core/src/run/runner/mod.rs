@@ -297,15 +297,15 @@ impl Runner {
         // Who begins with a fresh server gets one at once, not a second one after the first.
         let begins_anew = case.prelude.is_empty() && case.steps.first() == Some(&Step::Restart);
         let spoils = case.steps.iter().any(Step::spoils);
-        if begins_anew || spoils {
+        self.small_disk = case.fills_disk();
+        self.second = case.takes_processes() && self.connector.target().reach.endpoint().is_none();
+        let of_its_own = self.small_disk || self.second && self.others.is_empty();
+        if begins_anew || spoils || of_its_own {
             self.rest().await;
             self.carried = Carried::default();
             self.former_session = None;
         }
-        self.small_disk = case.fills_disk();
-        self.second = case.takes_processes() && self.connector.target().reach.endpoint().is_none();
-        if self.small_disk || self.second && self.others.is_empty() {
-            self.rest().await;
+        if of_its_own {
             self.start_for_case().await?;
         }
         if !self.prepare(case).await? {
