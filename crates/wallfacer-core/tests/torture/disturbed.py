@@ -91,7 +91,11 @@ def note(arguments):
             kept.append(arguments["text"])
             return said("noted")
         if NAME == "overwrites-others":
-            return note_beside_others(arguments["text"])
+            try:
+                return note_beside_others(arguments["text"])
+            except OSError as error:
+                kept.clear()
+                return failed("the note was not stored: %s" % error.strerror)
         if flawed("keeps-its-file-open"):
             append(arguments["text"])
             return said("noted")

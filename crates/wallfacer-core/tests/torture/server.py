@@ -474,6 +474,8 @@ class Together(Server):
             running += 1
         try:
             return chosen["run"](arguments)
+        except OSError as error:
+            return failed("it was not stored: %s" % error.strerror)
         finally:
             with OUT:
                 running -= 1

@@ -188,7 +188,9 @@ impl Plans<'_> {
         let case = |(writer, reader): &(usize, usize)| {
             let plant = self.ask(*writer, 0, Part::Write, 1);
             let look = self.forms[*reader].plain(1, Part::Read);
-            let rounds = [plant, look].into_iter().chain(lists.iter().map(|what| list(1, what)));
+            // Who has not looked before may not listen yet for what it is told.
+            let rounds =
+                [look.clone(), plant, look].into_iter().chain(lists.iter().map(|what| list(1, what)));
             let question = self.about_sessions(*writer, *reader, said, shared);
             self.case(&[*writer], question, rounds.map(|ask| vec![ask]).collect(), 1)
         };
