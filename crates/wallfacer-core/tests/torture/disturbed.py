@@ -1,6 +1,7 @@
 """A small server that goes wrong when something happens to it in the middle of its work. See `frame.py`."""
 
 import atexit
+import contextlib
 import fcntl
 import itertools
 import json
@@ -69,47 +70,49 @@ def append(text):
     kept[0].seek(0)
 
 
-def note_beside_others(text):
-    """What is kept in memory is written over all that others have stored meanwhile."""
+@contextlib.contextmanager
+def locked():
+    """Keeps other processes of this server out."""
     os.makedirs(HOME, exist_ok=True)
     with open(STORE + ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if FIXED or not kept:
-            kept[:] = load()
-        kept.append(text)
-        save(kept)
-    return said("noted")
+        yield
 
 
 def note(arguments):
-    with LOCK:
-        if flawed("dies-of-a-lost-file"):
-            if kept and not os.path.exists(STORE):
-                os._exit(3)
-            kept[:] = [True]
-        if flawed("saves-at-the-end"):
-            kept.append(arguments["text"])
-            return said("noted")
-        if NAME == "overwrites-others":
-            try:
-                return note_beside_others(arguments["text"])
-            except OSError as error:
-                kept.clear()
-                return failed("the note was not stored: %s" % error.strerror)
-        if flawed("keeps-its-file-open"):
-            append(arguments["text"])
-            return said("noted")
-        if flawed("hides-failures"):
-            kept.append(arguments["text"])
-            try:
-                save(kept)
-            except OSError:
-                pass
-            return said("noted")
+    try:
+        with LOCK, locked() if FIXED else contextlib.nullcontext():
+            return keep(arguments["text"])
+    except OSError as error:
+        return failed("the note was not stored: %s" % error.strerror)
+
+
+def keep(text):
+    if flawed("dies-of-a-lost-file"):
+        if kept and not os.path.exists(STORE):
+            os._exit(3)
+        kept[:] = [True]
+    if flawed("saves-at-the-end"):
+        kept.append(text)
+        return said("noted")
+    if flawed("overwrites-others"):
+        # What is kept in memory is written over all that others have stored meanwhile.
+        if not kept:
+            kept[:] = load()
+        save(kept + [text])
+        kept.append(text)
+        return said("noted")
+    if flawed("keeps-its-file-open"):
+        append(text)
+        return said("noted")
+    if flawed("hides-failures"):
+        kept.append(text)
         try:
-            save(load() + [arguments["text"]])
-        except OSError as error:
-            return failed("the note was not stored: %s" % error.strerror)
+            save(kept)
+        except OSError:
+            pass
+        return said("noted")
+    save(load() + [text])
     return said("noted")
 
 
