@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 use wallfacer_core::findings::{Redaction, rfc3339};
 use wallfacer_core::lock::{Difference, FILE_NAME, Lock, Texts, compare};
-use wallfacer_core::report::written as document;
+use wallfacer_core::report::{counted, written as document};
 use wallfacer_core::session::{BehaveOptions, behave};
 use wallfacer_text::shown;
 
@@ -104,7 +104,7 @@ fn written(args: &Args, now: &Lock, is_watched: bool, redaction: &Redaction) -> 
     write_whole(&args.file, &now.written()).map_err(|error| cannot_write(&name, &error))?;
     let seen = if is_watched { "with what each was seen to do" } else { "what they do was not observed" };
     let text = match args.output.format {
-        Format::Human => format!("{name} holds {} tools, {seen}\n", now.tools.len()),
+        Format::Human => format!("{name} holds {}, {seen}\n", counted(now.tools.len(), "tool")),
         Format::Json => {
             document(&json!({ "file": args.file, "tools": now.tools.len(), "observed": is_watched }))
         }
