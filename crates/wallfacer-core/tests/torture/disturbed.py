@@ -87,6 +87,12 @@ def note(arguments):
         return failed("the note was not stored: %s" % error.strerror)
 
 
+def noted(arguments):
+    """The same, as the output schema wants it, which is not that of the list."""
+    answer = note(arguments)
+    return answer if "isError" in answer else {**answer, "structuredContent": {"noted": True}}
+
+
 def keep(text):
     if flawed("dies-of-a-lost-file"):
         if kept and not os.path.exists(STORE):
@@ -231,8 +237,9 @@ def tell(token, step):
 
 WORD = {"word": {"type": "string", "minLength": 1, "maxLength": 40}}
 TEXT = {"text": {"type": "string", "minLength": 1}}
+NOTED = {"type": "object", "properties": {"noted": {"type": "boolean"}}, "required": ["noted"]}
 BOARD = {
-    "add_note": tool(note, "Adds a note to the board.", TEXT, ["text"]),
+    "add_note": {**tool(noted, "Adds a note to the board.", TEXT, ["text"]), "outputSchema": NOTED},
     "list_notes": tool(notes, "Lists the notes.", {}, []),
 }
 PONDER = {"ponder": tool(ponder, "Thinks about a word.", WORD, ["word"])}
