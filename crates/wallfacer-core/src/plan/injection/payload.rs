@@ -510,9 +510,14 @@ mod tests {
 
     #[test]
     fn what_takes_addresses_gets_links_and_siblings_as_addresses_of_files() {
-        for escape in [Escape::Outside, Escape::Prefix, Escape::Symlink] {
+        let texts = |escape: Escape| -> Vec<String> {
             let made = escapes(&place("x"), &ground(), escape, "", Job::default());
-            assert!(made[0].values[0].starts_with("file:///d/r"), "{:?}", made[0]);
+            made.into_iter().flat_map(|payload| payload.values).collect()
+        };
+        for escape in [Escape::Prefix, Escape::Symlink] {
+            assert!(texts(escape)[0].starts_with("file:///d/r"), "{:?}", texts(escape));
         }
+        let outside = texts(Escape::Outside);
+        assert!(outside.iter().any(|text| text.starts_with("file:///d/r/../")), "{outside:?}");
     }
 }
