@@ -496,7 +496,8 @@ fn a_server_over_http_that_never_ends_its_answers_does_not_hold_a_run() {
     const LONG: &str =
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900000000\r\n\r\n";
     const PING: &str = "data: {\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n\n";
-    let answers: [(&str, fn(&mut TcpStream) -> io::Result<()>); 8] = [
+    type Answer = fn(&mut TcpStream) -> io::Result<()>;
+    let answers: [(&str, Answer); 8] = [
         ("silence", |stream| stream.read_to_end(&mut Vec::new()).map(drop)),
         ("no question is read", |_| {
             loop {
