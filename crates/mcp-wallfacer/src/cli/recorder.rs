@@ -1,6 +1,7 @@
 //! Stores each finding when it is made, then tells of it: whoever ends a run loses nothing that they were told of. What
 //! was told is remembered, so that there is a report even where the session does not come back.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use wallfacer_core::event::{Event, Listener};
 use wallfacer_core::findings::{Baseline, Finding, FindingId, Redaction};
 use wallfacer_core::report::Report;
 use wallfacer_core::stop::Reason;
-use wallfacer_core::summary::{Moment, NotTested, Run};
+use wallfacer_core::summary::{Moment, NotTested, Note, Run, Summary, ToolSummary};
 use wallfacer_core::target::{Settings, Severity, Shown};
 use wallfacer_core::wire::Server;
 
@@ -43,6 +44,8 @@ struct Heard {
     /// As they are stored.
     findings: Vec<Finding>,
     suspected: Vec<String>,
+    /// Tools of which a valid call succeeded.
+    reached: BTreeSet<String>,
     calls: u64,
     timeline: Vec<Moment>,
 }
@@ -179,6 +182,7 @@ impl Heard {
                 self.calls = self.calls.max(*calls);
                 self.suspected = suspected.to_vec();
             }
+            Event::ToolReached { tool } => drop(self.reached.insert((*tool).to_owned())),
             _ => {}
         }
     }
@@ -211,6 +215,15 @@ fn last_words(
             run.in_vain = Some("the run did not end within its time limit and was stopped");
             let why = "the run did not end within its time limit and was stopped".to_owned();
             run.not_tested.push(NotTested { what: "the rest of the plan".to_owned(), why });
+        }
+        // More is not known of them than that one call succeeded.
+        let calls = Summary { calls: 1, completed: 1, ..Summary::default() };
+        let once = ToolSummary { calls, valid_calls: 1, valid_completed: 1 };
+        run.tools = std::mem::take(&mut heard.reached).into_iter().map(|tool| (tool, once.clone())).collect();
+        if !run.tools.is_empty() {
+            let text =
+                "how often each tool was called is not known; of those that are listed a call succeeded";
+            run.notes.push(Note { tool: None, text: text.to_owned() });
         }
         run.timeline = std::mem::take(&mut heard.timeline);
         run.keep_in = Some(store.runs().to_owned());

@@ -132,7 +132,9 @@ impl Bug {
             || self.cause.label().starts_with("no-injection symlink");
         // What every call opens, none of the tools does.
         let opens = self.cause.label().starts_with("leaves-secrets-alone");
-        let shared = scope || opens || self.is_unchecked() || self.is_of_rule();
+        // What two tools do to what they share is done in one place.
+        let together = self.cause.label().starts_with("answers-in-company");
+        let shared = scope || opens || together || self.is_unchecked() || self.is_of_rule();
         let one_place = self.cause.names_its_place() || shared;
         if one_place { SAME_PLACE } else { SAME_WORDS }
     }

@@ -37,9 +37,9 @@ pub struct Field {
 }
 
 impl Field {
-    /// Whether it is an argument itself, and no part of one.
-    pub fn is_at_top(&self) -> bool {
-        self.path.matches('/').count() == 1
+    /// Whether it is an argument itself, and no part of one. Where one object holds all, its members are the arguments.
+    pub fn is_at_top(&self, within_one: bool) -> bool {
+        self.path.matches('/').count() == 1 + usize::from(within_one) && !self.path.contains("/*")
     }
 
     /// How far the name that a value was returned under is from what is wanted here.
@@ -112,6 +112,13 @@ pub fn fields(schema: &Map<String, Value>, tool: &str, about: &str) -> Vec<Field
         open = next;
     }
     found
+}
+
+/// The one argument that holds all others as its members, as `params` does with some servers.
+pub fn holds_all(fields: &[Field]) -> Option<&Field> {
+    let mut top = fields.iter().filter(|field| field.is_at_top(false));
+    let only = top.next().filter(|_| top.next().is_none())?;
+    fields.iter().any(|field| field.is_at_top(true)).then_some(only)
 }
 
 fn field(
@@ -197,7 +204,17 @@ mod tests {
         }));
         let paths: Vec<&str> = found.iter().map(|field| field.path.as_str()).collect();
         assert_eq!(paths, ["/edits", "/edits/*/path"]);
-        assert!(found[0].required && found[0].is_at_top() && !found[1].is_at_top());
+        assert!(found[0].required && found[0].is_at_top(false) && !found[1].is_at_top(false));
+        assert!(!found[1].is_at_top(true) && holds_all(&found).is_none());
+    }
+
+    #[test]
+    fn one_object_may_hold_all_arguments() {
+        let held = json!({ "type": "object", "properties": { "shelf": {}, "lamp": {} } });
+        let found = of(json!({ "properties": { "params": held } }));
+        assert_eq!(holds_all(&found).map(|field| field.name.as_str()), Some("params"));
+        assert!(found[1].is_at_top(true) && !found[0].is_at_top(true));
+        assert!(holds_all(&of(json!({ "properties": { "params": held, "other": {} } }))).is_none());
     }
 
     #[test]

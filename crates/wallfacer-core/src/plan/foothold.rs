@@ -17,7 +17,7 @@ const MAX_VALUES: usize = 8;
 const MAX_DESCRIPTION: usize = 2_000;
 
 /// Words that speak of a kind of file, each with its ending.
-const ENDINGS: [(&str, &str); 44] = [
+const ENDINGS: [(&str, &str); 53] = [
     ("xlsx", "xlsx"),
     ("xlsm", "xlsx"),
     ("excel", "xlsx"),
@@ -61,10 +61,22 @@ const ENDINGS: [(&str, &str); 44] = [
     ("jpg", "jpg"),
     ("jpeg", "jpg"),
     ("zip", "zip"),
+    ("archive", "zip"),
+    ("slides", "pptx"),
+    ("audio", "wav"),
+    ("wav", "wav"),
+    ("sound", "wav"),
+    ("recording", "wav"),
     ("log", "txt"),
+    ("ast", "py"),
+    ("symbol", "py"),
+    ("symbols", "py"),
 ];
 /// Of these, words that are used of much else.
-const VAGUE: [&str; 9] = ["text", "word", "log", "image", "images", "json", "database", "db", "html"];
+const VAGUE: [&str; 11] =
+    ["text", "word", "log", "image", "images", "json", "database", "db", "html", "archive", "recording"];
+/// Texts that stand in the sample with this ending: what is replaced must be there.
+const IN_TEXT: [&str; 3] = ["apples", "bread", "coffee"];
 /// Words of places that something is written to.
 const OUTPUTS: [&str; 9] =
     ["output", "out", "dest", "destination", "save", "export", "target", "new", "write"];
@@ -114,6 +126,12 @@ impl Footholds {
         let kind = FieldKind::of(&field.name, &field.description);
         if kind == Some(FieldKind::Sql) {
             return statements(&words(&format!("{tool} {}", cut(about))));
+        }
+        if field.is_text && is_text_to_find(&field.name) {
+            let said = words(&format!("{tool} {}", cut(about)));
+            let texts =
+                [&said, &self.called].into_iter().find_map(|said| ending(said)).map_or(&IN_TEXT, in_sample);
+            return texts.iter().filter(|_| self.samples).map(|text| Value::from(*text)).collect();
         }
         if !field.is_text
             || !matches!(kind, Some(FieldKind::Path | FieldKind::Directory | FieldKind::FileName))
@@ -228,6 +246,29 @@ impl Footholds {
     }
 }
 
+fn in_sample(ending: &str) -> &'static [&'static str; 3] {
+    match ending {
+        "docx" => &["A short paragraph.", "Sample document", "The end."],
+        "md" => &["A few files of every kind.", "Sample project", "Contents"],
+        "py" => &["return a + b", "A small program.", "print(add(1, 2))"],
+        "js" => &["return a + b;", "function add(a, b)", "module.exports"],
+        "html" => &["A short page.", "<h1>Sample</h1>", "Sample"],
+        "csv" => &["alpha", "beta", "gamma"],
+        _ => &IN_TEXT,
+    }
+}
+
+/// `old_text`, `oldString`, `find`: what an argument of this name holds is to be found in a file, and replaced.
+fn is_text_to_find(name: &str) -> bool {
+    const TEXTS: [&str; 7] = ["str", "string", "text", "content", "value", "line", "substring"];
+    match &words(name).iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["find" | "anchor"] => true,
+        ["old" | "find" | "original" | "anchor" | "target", text] => TEXTS.contains(text),
+        ["text" | "string", "to", "find" | "replace"] => true,
+        _ => false,
+    }
+}
+
 /// A statement that changes something, for tools that speak of nothing else. It is made for itself, where nothing is kept.
 fn statements(said: &[String]) -> Vec<Value> {
     const CHANGES: [&str; 6] = ["create", "insert", "update", "delete", "write", "modify"];
@@ -301,6 +342,16 @@ mod tests {
         let about = "Adds a chart to a workbook, with text beside it.";
         assert_eq!(tried("create_chart", about, json!({ "path": text }))[0], "<here>/samples/workbook.xlsx");
         assert_eq!(tried("create_workbook", "", json!({ "path": text }))[0], "<here>/samples/new.xlsx");
+    }
+
+    #[test]
+    fn what_is_replaced_stands_in_a_file() {
+        let text = json!({ "type": "string" });
+        for name in ["old_text", "oldString", "find"] {
+            assert_eq!(tried("edit", "", json!({ name: text }))[0], "apples", "{name}");
+            assert_eq!(tried("edit_docx", "", json!({ name: text }))[0], "A short paragraph.");
+        }
+        assert!(tried("edit", "", json!({ "new_text": text })).is_empty());
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::json;
-use wallfacer_schema::{Choices, Pool, Schema};
+use serde_json::{Value, json};
+use wallfacer_schema::{Choices, Pool, Schema, samples};
+use wallfacer_text::lexicon::FieldKind;
 
 /// The longest text that is made because a refusal asks for so many characters.
 const MAX_LENGTH: usize = 2_000;
@@ -15,6 +16,19 @@ const PAST: [&str; 2] = ["2001-01-31", "2001-01-31T12:00:00Z"];
 /// Texts of the form that a line asks for.
 pub fn forms(line: &str) -> Vec<String> {
     matching(line).into_iter().chain(long_enough(line)).chain(documents(line)).chain(days(line)).collect()
+}
+
+/// "should be a valid string", of an argument that its schema allows to be null: texts that are usual for its name.
+pub fn as_text(line: &str, field: &str) -> Vec<Value> {
+    static TEXT: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:expected|must be|should be|is not) (?:an? )?(?:valid )?(?:non-empty )?(?:string|text|str)\b|none is not an allowed|(?:must not|can ?not|may not) be (?:null|none)")
+            .expect("a fixed pattern")
+    });
+    if !TEXT.is_match(line) {
+        return Vec::new();
+    }
+    let usual = FieldKind::of(field, "").map(samples::strings).unwrap_or(&["example"]);
+    usual.iter().map(|text| Value::from(*text)).collect()
 }
 
 /// JSON documents as texts, where a line misses one.
@@ -73,6 +87,14 @@ fn matching(line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_argument_that_may_be_null_and_must_not_is_given_a_text() {
+        let told = "Input should be a valid string [type=string_type]";
+        assert!(as_text(told, "language").contains(&json!("python")));
+        assert_eq!(as_text("lid must not be null", "lid"), ["example"]);
+        assert!(as_text("Input should be a valid integer", "language").is_empty());
+    }
 
     #[test]
     fn a_text_that_must_hold_a_document_gets_one() {

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
-use wallfacer_schema::{Pool, pointer, samples};
+use wallfacer_schema::{Having, Pool, pointer, samples};
 use wallfacer_text::lexicon::FieldKind;
 
 use super::described::described;
 use super::example;
-use super::field::{Field, fields};
+use super::field::{Field, fields, holds_all};
 use super::lesson::{Lesson, as_type_of};
 use super::refusal::Refusal;
 use crate::catalogue::Tool;
@@ -82,6 +82,22 @@ impl Knowledge {
         &self.fields
     }
 
+    /// Whether one object holds all arguments.
+    pub fn within_one(&self) -> bool {
+        holds_all(&self.fields).is_some()
+    }
+
+    /// The arguments of a call, by name.
+    pub fn arguments_of<'a>(&self, sent: &'a Map<String, Value>) -> &'a Map<String, Value> {
+        let held = holds_all(&self.fields).and_then(|field| sent.get(&field.name)?.as_object());
+        held.unwrap_or(sent)
+    }
+
+    /// A call with these of the optional arguments.
+    pub fn having(&self, keys: BTreeSet<String>, inner_keys: bool) -> Having {
+        Having { keys, items: true, inner_keys, within_one: self.within_one() }
+    }
+
     /// The names of the arguments.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.fields.iter().map(|field| field.name.clone()).collect();
@@ -126,17 +142,20 @@ impl Knowledge {
                 add(&mut self.refused, &path, value.clone());
             }
         }
+        let given = self.arguments_of(sent).clone();
         for Lesson { field, value } in refusal.lessons {
             let meant = self.fields.iter().filter(|known| match field.is_empty() {
                 // No field is named: whichever takes the value by its schema may have been meant.
-                true => sent.contains_key(&known.name),
+                true => given.contains_key(&known.name),
                 false => known.name == field,
             });
             let meant: Vec<String> = meant.map(|known| known.path.clone()).collect();
             meant.iter().for_each(|path| add(&mut self.told, path, value.clone()));
         }
         let room = MAX_WANTED.saturating_sub(self.wanted.len());
-        let top = |name: &String| self.fields.iter().any(|field| field.name == *name && field.is_at_top());
+        let within_one = self.within_one();
+        let is_at_top = |field: &Field, name: &str| field.name == name && field.is_at_top(within_one);
+        let top = |name: &String| self.fields.iter().any(|field| is_at_top(field, name));
         self.wanted.extend(refusal.wanted.into_iter().filter(top).take(room));
     }
 

@@ -13,6 +13,7 @@ mod first_calls;
 mod foothold;
 mod form;
 mod frame;
+mod groups;
 mod guard;
 mod harvest;
 mod injection;

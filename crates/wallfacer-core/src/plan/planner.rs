@@ -25,6 +25,8 @@ const OPENING: usize = 4;
 /// Further rounds of valid calls for tools that have not succeeded yet, with what was learned meanwhile: so many at once, the
 /// others each after one of the other phases.
 const RETRIES: usize = 4;
+/// Rounds in which a tool that said what must come first is called behind that alone.
+const IN_VAIN: usize = 2;
 /// With at least so many iterations, a tool that took no call yet gets as many tries as [`REACH`] says.
 const ENOUGH_TO_REACH: usize = 16;
 /// Valid calls of a tool that took none yet, at most, whatever is left of its iterations.
@@ -206,7 +208,8 @@ impl Planner {
                     let (name, about) = (plan.name.clone(), plan.about.clone());
                     plan.knowledge.know(|field| footholds.of(field, &name, &about));
                 }
-                let mut refusal = read_refusal(&text, &plan.knowledge.names(), arguments);
+                let given = plan.knowledge.arguments_of(arguments);
+                let mut refusal = read_refusal(&text, &plan.knowledge.names(), given);
                 // Where one argument is not valid, nothing is said of the others.
                 if case.intent.is_valid() == Some(false) {
                     refusal.blamed.clear();
@@ -335,6 +338,9 @@ impl Planner {
             Next::Examples(try_) if try_ > 0 => tools.iter().flat_map(ToolPlan::producers).collect(),
             _ => Vec::new(),
         };
+        // What came first where a tool was not ready before.
+        let helped = tools.iter().filter(|plan| plan.was_unready && !plan.prelude.is_empty());
+        let served: Vec<Vec<Step>> = helped.map(|plan| plan.prelude.clone()).collect();
         let is_example = matches!(next, Next::Examples(_));
         let begun = std::mem::take(from);
         let mut weight = 0;
@@ -360,6 +366,7 @@ impl Planner {
                 Next::Examples(_) if options.mode == Mode::Adversarial => Vec::new(),
                 Next::Examples(0) => plan.examples(options.seed, OPENING, common),
                 Next::Examples(_) if !plan.good.is_empty() => Vec::new(),
+                Next::Examples(retry) if retry <= IN_VAIN && plan.waits_for(&ready) => Vec::new(),
                 Next::Examples(retry) => plan.guesses(options.seed, common, retry),
                 Next::Boundary if options.mode == Mode::Adversarial => Vec::new(),
                 Next::Boundary => plan.boundary(options.seed, common),
@@ -372,7 +379,7 @@ impl Planner {
             plan.made += made.len();
             // Without what must come first all others are in vain, so these are made however few are wanted.
             if matches!(next, Next::Examples(try_) if try_ > 0) {
-                cases.extend(plan.behind(&ready, options.seed));
+                cases.extend(plan.behind(&ready, &served, options.seed));
                 cases.extend(plan.behind_producers(&producers, common, options.seed));
             }
             // Whose calls are examples learn from each other, so that all tools have theirs in one round.

@@ -9,7 +9,7 @@ use wallfacer_schema::samples;
 use wallfacer_text::lexicon::{FieldKind, words};
 
 use super::example;
-use super::form::forms;
+use super::form::{as_text, forms};
 use super::lesson::Lesson;
 use super::member::{member_asked_for, names_in, with_member};
 
@@ -83,6 +83,9 @@ pub fn read_refusal(text: &str, fields: &[String], sent: &Map<String, Value>) ->
         }
         for Lesson { field, value } in as_many(line, fields, sent) {
             refusal.learn(&field, value);
+        }
+        for field in about.iter().filter(|field| sent.get(**field).is_some_and(Value::is_null)) {
+            as_text(line, field).into_iter().for_each(|value| refusal.learn(field, value));
         }
         for lesson in values(line).into_iter().filter(|value| !sent.values().any(|sent| sent == value)) {
             match about.is_empty() {

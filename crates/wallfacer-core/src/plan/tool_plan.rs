@@ -8,15 +8,15 @@ use wallfacer_schema::{Choices, CompileError, Having, Limits, Pool, Schema, poin
 
 use super::case::{Case, HEAVY, Intent, Step};
 use super::described::described;
-use super::field::{Field, stems};
+use super::field::stems;
 use super::first_calls::Taught;
+use super::groups::in_groups;
 use super::input::Inputs;
 use super::knowledge::{Common, Knowledge};
 use super::lesson::Lesson;
 use super::mutation::{Draw, mutate, pick};
 use super::planner::{Mode, Options};
 use super::producer::{First, Producer};
-use super::refusal::names;
 use crate::catalogue::Tool;
 
 /// All that has to be escaped where a text is written into another language.
@@ -32,8 +32,6 @@ const MAX_LEADS: usize = 8;
 const MAX_PRELUDE: usize = 8;
 /// Calls of other tools that one that was refused is tried behind, in one round.
 const MAX_PRODUCERS: usize = 3;
-/// Calls of one round that are made to find out which arguments belong together.
-const MAX_GROUPS: usize = 8;
 /// Arguments that are remembered so that the same are not tried again in vain.
 const MAX_TRIED: usize = 200;
 /// Random cases after which what a tool that took no call may take is guessed anew.
@@ -180,15 +178,14 @@ impl ToolPlan {
         let known = self.knowledge.sure(common);
         let turns = (0..GUESSES).map(|turn| retry.saturating_sub(1) * GUESSES + turn);
         let pools: Vec<Pool> = turns.map(|turn| self.knowledge.guess(common, turn)).collect();
-        let wanted = self.knowledge.wanted().clone();
-        let asked = Having { keys: wanted.clone(), items: true, inner_keys: false };
+        let asked = self.knowledge.having(self.knowledge.wanted().clone(), false);
         let mut values: Vec<Value> = Vec::new();
         for pool in [&known].into_iter().chain(&pools) {
             values.extend(self.simplest(pool));
             values.extend(self.schema.simplest_having(&asked, pool));
         }
         let pool = pools.first().unwrap_or(&known);
-        values.extend(self.in_groups(&wanted, pool, retry));
+        values.extend(in_groups(&self.schema, &self.knowledge, pool, retry));
         let many = pools.first().into_iter().chain([&known]).enumerate();
         let drawn: Vec<Case> =
             many.flat_map(|(number, pool)| self.drawn(seed.wrapping_add(number as u64), 1, pool)).collect();
@@ -201,49 +198,6 @@ impl ToolPlan {
         let hash = blake3::hash(value.to_string().as_bytes());
         let hash = u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("a hash has 32 bytes"));
         self.tried.len() >= MAX_TRIED || self.tried.insert(hash)
-    }
-
-    /// Arguments belong together: each choice of what is to be done with what is said to go with it, each optional argument
-    /// by itself, and all of them.
-    fn in_groups(&self, wanted: &BTreeSet<String>, pool: &Pool, retry: usize) -> Vec<Value> {
-        let having = |keys: BTreeSet<String>, inner_keys: bool| Having { keys, items: true, inner_keys };
-        let top: Vec<&Field> = self.knowledge.fields().iter().filter(|field| field.is_at_top()).collect();
-        let mut values: Vec<Value> = Vec::new();
-        for field in top.iter().filter(|field| !field.choices.is_empty()) {
-            for choice in &field.choices {
-                let goes_with = |other: &&&Field| {
-                    choice.as_str().is_some_and(|choice| names(&other.description, choice))
-                        || wanted.contains(&other.name)
-                };
-                let keys = top.iter().filter(goes_with).map(|other| other.name.clone());
-                let keys: BTreeSet<String> = keys.chain([field.name.clone()]).collect();
-                let made = self.schema.simplest_having(&having(keys, false), pool);
-                let chosen = made.ok().filter(Value::is_object).map(|mut value| {
-                    value[field.name.as_str()] = choice.clone();
-                    value
-                });
-                values.extend(chosen.filter(|value| self.schema.violations(value).is_empty()));
-            }
-        }
-        let optional = top.iter().filter(|field| !field.required && !wanted.contains(&field.name));
-        let all: BTreeSet<String> = top.iter().map(|field| field.name.clone()).collect();
-        let mut sets: Vec<(BTreeSet<String>, bool)> = vec![(all.clone(), false), (all, true)];
-        sets.extend(optional.map(|field| {
-            let with = wanted.iter().cloned().chain([field.name.clone()]);
-            (with.collect(), false)
-        }));
-        values.extend(
-            sets.into_iter()
-                .filter_map(|(keys, inner)| self.schema.simplest_having(&having(keys, inner), pool).ok()),
-        );
-        let first = retry.saturating_sub(1) * MAX_GROUPS;
-        values.dedup();
-        let count = values.len().max(1);
-        if !values.is_empty() {
-            values.rotate_left(first % count);
-        }
-        values.truncate(MAX_GROUPS);
-        values
     }
 
     /// A valid call was refused in these words.
@@ -277,7 +231,7 @@ impl ToolPlan {
             worth.extend(worth_for.map(|value| (value, index)));
         }
         worth.sort_by_key(|(worth, index)| (std::cmp::Reverse(*worth), *index));
-        let asked = Having { keys: self.knowledge.wanted().clone(), items: true, inner_keys: false };
+        let asked = self.knowledge.having(self.knowledge.wanted().clone(), false);
         let pool = self.knowledge.guess(common, 0);
         let Ok(base) = self.schema.simplest_having(&asked, &pool) else { return Vec::new() };
         let mut cases: Vec<Case> = Vec::new();
@@ -335,9 +289,21 @@ impl ToolPlan {
         others.take(MAX_LEADS).collect()
     }
 
+    /// Whether it said that something must come first which is known to succeed: until then all of its calls are in vain.
+    pub fn waits_for(&self, ready: &BTreeMap<String, Vec<Vec<Step>>>) -> bool {
+        let succeeds = |tool: &String| ready.get(tool).is_some_and(|leads| !leads.is_empty());
+        self.prelude.is_empty() && self.unready.iter().flat_map(|(_, meant)| meant).any(succeeds)
+    }
+
     /// The call that was refused, behind each call that may be meant to come first and is known to succeed. Some servers
     /// refuse in words and call it a success, so several are tried of each tool.
-    pub fn behind(&mut self, ready: &BTreeMap<String, Vec<Vec<Step>>>, seed: u64) -> Vec<Case> {
+    /// What already served another tool serves this one too.
+    pub fn behind(
+        &mut self,
+        ready: &BTreeMap<String, Vec<Vec<Step>>>,
+        served: &[Vec<Step>],
+        seed: u64,
+    ) -> Vec<Case> {
         let Some((arguments, meant)) = self.unready.take().filter(|_| self.prelude.is_empty()) else {
             return Vec::new();
         };
@@ -348,7 +314,9 @@ impl ToolPlan {
             let case = self.case(arguments.clone(), Intent::Example, seed);
             Case { prelude: prelude.clone(), ..case }
         };
-        let cases = there.iter().flat_map(leads).map(case).collect();
+        let all: Vec<&Vec<Step>> = there.iter().flat_map(leads).collect();
+        let known: Vec<&Vec<Step>> = all.iter().copied().filter(|lead| served.contains(*lead)).collect();
+        let cases = if known.is_empty() { all } else { known }.into_iter().map(case).collect();
         self.unready = (!later.is_empty()).then_some((arguments, later));
         cases
     }

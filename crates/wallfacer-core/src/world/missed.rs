@@ -220,7 +220,7 @@ fn validators(text: &str, hints: &mut Vec<Hint>) {
 fn scripts(text: &str, hints: &mut Vec<Hint>) {
     static KEY: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
-            r#"KeyError:? \(?['"]([^'"\n]{1,80})['"]|missing field [`'"]([^`'"\n]{1,80})|required property ['"`]([^'"`\n]{1,80})|has no attribute '(\w+)'|[Mm]issing (?:key|member|property) ['"`]([^'"`\n]{1,80})"#,
+            r#"KeyError:? \(?['"]([^'"\n]{1,80})['"]|(?m:(?:rror|ailed)[^\n'"]{0,80}: ['"]([A-Za-z_]\w{0,79})['"]$)|missing field [`'"]([^`'"\n]{1,80})|required property ['"`]([^'"`\n]{1,80})|has no attribute '(\w+)'|[Mm]issing (?:key|member|property) ['"`]([^'"`\n]{1,80})"#,
         )
     });
     static METHOD: LazyLock<Regex> =
@@ -231,7 +231,7 @@ fn scripts(text: &str, hints: &mut Vec<Hint>) {
     static DESTRUCTURED: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"[Cc]annot destructure property '(\w+)' of '([^']+)'"));
     for found in KEY.captures_iter(text) {
-        let name = (1..=5).find_map(|group| found.get(group)).map(|name| name.as_str().to_owned());
+        let name = (1..=6).find_map(|group| found.get(group)).map(|name| name.as_str().to_owned());
         hints.extend(name.map(|name| Hint::Named(name, None)));
     }
     for found in METHOD.captures_iter(text) {
@@ -416,6 +416,8 @@ mod tests {
     fn errors_of_scripts_name_what_they_looked_for() {
         for (text, wanted) in [
             ("KeyError: 'results'", Hint::Named("results".into(), None)),
+            // What is left of the same once only its text is told.
+            ("Error executing tool count: 'Shelves'", Hint::Named("Shelves".into(), None)),
             ("Error: missing field `choices` at line 1", Hint::Named("choices".into(), None)),
             (
                 "TypeError: response.data.rows.map is not a function",

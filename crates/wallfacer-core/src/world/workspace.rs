@@ -1,5 +1,5 @@
 //! A few files of every kind, planted where a confined server works, so that calls about files name something that is there:
-//! texts, tables, pictures, documents, a database and a repository with two commits.
+//! texts, tables, pictures, documents, a sound, a database and a repository with two commits.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,20 +13,24 @@ pub const SAMPLES: &str = "samples";
 pub const REPOSITORY: &str = "repository";
 
 /// Each sample with its content, one for each ending.
-const FILES: [(&str, &[u8]); 14] = [
+const FILES: [(&str, &[u8]); 18] = [
     ("notes.txt", include_bytes!("workspace/notes.txt")),
     ("README.md", include_bytes!("workspace/README.md")),
+    ("archive.zip", include_bytes!("workspace/archive.zip")),
     ("config.yaml", include_bytes!("workspace/config.yaml")),
     ("data.db", include_bytes!("workspace/data.db")),
     ("data.json", include_bytes!("workspace/data.json")),
     ("document.docx", include_bytes!("workspace/document.docx")),
     ("document.pdf", include_bytes!("workspace/document.pdf")),
+    ("drawing.svg", include_bytes!("workspace/drawing.svg")),
     ("feed.xml", include_bytes!("workspace/feed.xml")),
     ("image.png", include_bytes!("workspace/image.png")),
     ("index.js", include_bytes!("workspace/index.js")),
     ("main.py", include_bytes!("workspace/main.py")),
     ("page.html", include_bytes!("workspace/page.html")),
+    ("slides.pptx", include_bytes!("workspace/slides.pptx")),
     ("table.csv", include_bytes!("workspace/table.csv")),
+    ("tone.wav", include_bytes!("workspace/tone.wav")),
     ("workbook.xlsx", include_bytes!("workspace/workbook.xlsx")),
 ];
 

@@ -9,6 +9,7 @@
 //! | `json` | a request → a JSON document |
 //! | `graphql` | a query → the document that it selects |
 //! | `git` | what a client of git asks → a repository |
+//! | `query` | an action that a form asks for → its result in XML |
 //! | `pages`, `files` | the other forms |
 //! | `shapes` | what a server was seen to miss in earlier answers |
 
@@ -20,6 +21,7 @@ pub mod git;
 mod graphql;
 mod json;
 mod pages;
+mod query;
 mod shapes;
 
 use super::REDIRECT;
@@ -57,6 +59,10 @@ pub(super) fn answer(asked: &Asked, shapes: &Shapes, mark: Mark<'_>) -> Answer {
         return answer;
     }
     let shape = shapes.of(asked);
+    if let Some(action) = query::action(asked) {
+        let body = query::document(&action, &shape, &entity::Things::of(asked, mark)).into_bytes();
+        return Answer { status: "200 OK", content_type: "text/xml", location: None, body };
+    }
     let form = shape.form().unwrap_or_else(|| Form::of(asked));
     let body = match form {
         Form::Json => json::document(asked, &shape, mark).into_bytes(),

@@ -35,6 +35,8 @@ pub struct Having {
     pub items: bool,
     /// Optional keys of the parts.
     pub inner_keys: bool,
+    /// The keys are those of the one object that the whole holds.
+    pub within_one: bool,
 }
 
 pub(crate) struct Maker<'m> {

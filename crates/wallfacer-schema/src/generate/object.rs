@@ -26,7 +26,10 @@ impl Maker<'_> {
         let mut chosen: BTreeSet<usize> = BTreeSet::new();
         for (index, property) in rules.properties.iter().enumerate() {
             let mut wanted = || match self.having {
-                Some(having) if self.depth == 0 => having.keys.contains(&property.name),
+                Some(having) if self.depth == 0 && having.within_one => true,
+                Some(having) if self.depth == usize::from(having.within_one) => {
+                    having.keys.contains(&property.name)
+                }
                 Some(having) => having.inner_keys && !minimal,
                 None => !minimal && self.choices.below(2) == 1,
             };

@@ -27,6 +27,8 @@ pub enum Action {
     Fetches,
     /// Runs what it is given.
     Runs,
+    /// Waits for something to happen.
+    Waits,
     /// Not to be undone where it is done in earnest, wherever the verb stands in a name.
     Destroys,
     /// The same, but as often a noun: only where a name begins with it.
@@ -35,7 +37,7 @@ pub enum Action {
 
 use Action::{
     Changes, Chooses, Creates, Destroys, DestroysInFront, Fetches, Lists, Prepares, Reads, Removes, Runs,
-    Writes,
+    Waits, Writes,
 };
 
 const VERBS: &[(&str, &[Action])] = &[
@@ -46,6 +48,7 @@ const VERBS: &[(&str, &[Action])] = &[
     ("assign", &[Changes]),
     ("auth", &[Prepares]),
     ("authenticate", &[Prepares]),
+    ("await", &[Waits]),
     ("backup", &[Writes]),
     ("bash", &[Runs]),
     ("begin", &[Prepares, Creates]),
@@ -99,6 +102,7 @@ const VERBS: &[(&str, &[Action])] = &[
     ("kill", &[Destroys, Removes]),
     ("launch", &[Prepares]),
     ("list", &[Lists]),
+    ("listen", &[Waits]),
     ("load", &[Prepares, Reads]),
     ("login", &[Prepares]),
     ("ls", &[Lists]),
@@ -115,6 +119,7 @@ const VERBS: &[(&str, &[Action])] = &[
     ("overwrite", &[Destroys, Changes]),
     ("pay", &[Destroys]),
     ("plan", &[Creates]),
+    ("poll", &[Waits]),
     ("post", &[DestroysInFront, Creates]),
     ("publish", &[Destroys]),
     ("purchase", &[Destroys]),
@@ -151,7 +156,9 @@ const VERBS: &[(&str, &[Action])] = &[
     ("start", &[Prepares, Creates]),
     ("stop", &[DestroysInFront, Removes]),
     ("store", &[Creates, Writes]),
+    ("subscribe", &[Waits]),
     ("switch", &[Prepares, Chooses]),
+    ("tail", &[Waits]),
     ("terminal", &[Runs]),
     ("terminate", &[Destroys, Removes]),
     ("transfer", &[DestroysInFront]),
@@ -162,6 +169,8 @@ const VERBS: &[(&str, &[Action])] = &[
     ("upload", &[Creates]),
     ("use", &[Prepares, Chooses]),
     ("view", &[Reads]),
+    ("wait", &[Waits]),
+    ("watch", &[Waits]),
     ("wipe", &[Destroys, Removes]),
     ("write", &[Destroys, Writes, Creates]),
 ];

@@ -57,7 +57,8 @@ impl Check for NoCrash {
             0 | 1 => String::new(),
             calls => format!(" with {calls} calls in flight at once"),
         };
-        let charge = Charge::new(self.name(), Kind::Crash, cause, format!("the server {how}{company}"));
+        let why = if ran_out_of_memory(&said) { ", out of memory" } else { "" };
+        let charge = Charge::new(self.name(), Kind::Crash, cause, format!("the server {how}{why}{company}"));
         Verdict::Broken(Box::new(charge.with("exit", status).with("stderr", last_lines(&seen.stderr))))
     }
 }
@@ -115,6 +116,14 @@ pub(super) fn silent_end(recording: &Recording, seen: &Observation) -> Option<(E
     cause.names_its_place().then_some((ending, cause))
 }
 
+/// Whether a program says at its end that there was no memory left.
+fn ran_out_of_memory(said: &str) -> bool {
+    let said = said.to_ascii_lowercase();
+    ["out of memory", "cannot allocate memory", "memoryerror", "memory allocation of"]
+        .iter()
+        .any(|sign| said.contains(sign))
+}
+
 /// As a server ends that was asked to.
 fn ends_in_peace(status: Status) -> bool {
     match status {
@@ -164,6 +173,12 @@ mod tests {
             Answer::Gone { ending: Some(Ending { status, after: Duration::ZERO, max_rss_bytes: None }) };
         let seen = Seen { answer, faults: Faults::default(), took: Duration::ZERO };
         ended_as_told(&case, &Observation { steps: vec![seen], stderr: Vec::new() }, &context).is_some()
+    }
+
+    #[test]
+    fn what_a_program_says_of_its_memory_is_told() {
+        assert!(ran_out_of_memory("FATAL ERROR: Reached heap limit - JavaScript heap out of memory"));
+        assert!(!ran_out_of_memory("the memory is fine"));
     }
 
     #[test]

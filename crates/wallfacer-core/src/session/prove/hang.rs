@@ -1,9 +1,14 @@
 //! Proves that a call hangs, on several fresh servers at the same time: it is silent for its whole time on one and for twice
 //! the time on another, while a third is asked for less, to see whether the call is only slow and which smaller one hangs too.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use regex::Regex;
+use wallfacer_text::lexicon::{Action, does};
+
 use super::inquiry::{Confirmed, Inquiry, STRETCH, TRIES, gravest, seconds, tried};
+use crate::catalogue::Tool;
 use crate::findings::Reproduced;
 use crate::judge::Charge;
 use crate::plan::Case;
@@ -13,6 +18,19 @@ use crate::wire::ConnectError;
 pub(super) const AT_ONCE: usize = 3;
 /// A call that is answered by then was only in bad company.
 const SOON: Duration = Duration::from_millis(700);
+
+/// Whether a tool says that it answers only once something happens.
+fn waits_on_purpose(tool: &Tool) -> bool {
+    static SAYS: LazyLock<Regex> = LazyLock::new(|| {
+        let for_what = r"(?:next|new|another|user|human|person|event|message|reply|response|change|command|notification|signal)";
+        Regex::new(&format!(
+            r"(?i)\blong[- ]?poll|\b(?:blocks?|waits?|sleeps?) until\b|\bwaits? for (?:an? |the |any )?{for_what}s?\b"
+        ))
+        .expect("a fixed pattern")
+    });
+    let about = tool.description.as_deref().unwrap_or_default();
+    does(&tool.name, Action::Waits).is_some() || SAYS.is_match(about)
+}
 
 /// Why nothing more has to be looked at.
 enum Settled {
@@ -79,6 +97,11 @@ impl Inquiry<'_> {
         match tokio::try_join!(longest, again, meanwhile, smaller) {
             // There was no answer within the time limit, but one within twice that.
             Ok((false, ..)) => Ok(Confirmed::Slow(format!("an answer took more than {}", seconds(&whole)))),
+            Ok((true, _, false, _)) if tool.is_some_and(waits_on_purpose) => {
+                let limit = seconds(&whole);
+                let text = format!("it waits for something to happen, as it says, for more than {limit}");
+                Ok(Confirmed::Slow(text))
+            }
             Ok((true, mut charge, wedged, case)) => {
                 let meanwhile =
                     if wedged { "answers nothing else meanwhile" } else { "still answers other requests" };

@@ -10,6 +10,8 @@ pub fn scene(flaw: &str) -> Option<Scene> {
     Some(match flaw {
         "hang-on-one-value" => one_value(),
         "hang-of-whole-server" => whole_server(),
+        "waits-to-be-told" => Scene::around(await_bell().except(|_| true, |_| Answer::Never)),
+        "hang-while-waiting" => waits_alone(),
         "sleeps-as-asked" => sleeps_as_asked(),
         "slow-with-length" => slow_with_length(),
         "hang-in-company" => in_company(),
@@ -35,6 +37,21 @@ fn whole_server() -> Scene {
         call.world.fall_silent();
         Answer::Never
     }))
+}
+
+fn await_bell() -> Tool {
+    let about = "Waits until the bell of a tower rings.";
+    Tool::new("await_bell", about, json!({"tower": {"type": "string"}}), &["tower"], |_| said("rang"))
+}
+
+fn waits_alone() -> Scene {
+    Scene::around(await_bell().except(
+        |_| true,
+        |call| {
+            call.world.fall_silent();
+            Answer::Never
+        },
+    ))
 }
 
 /// Waits, unless the client has had enough before.

@@ -39,6 +39,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
         one_cell(),
         on_one_host(),
         either_and_not_both(),
+        all_in_one_object(),
         declares_nothing(),
         names_members_in_lines(),
         address_in_the_text(),
@@ -126,6 +127,19 @@ fn either_and_not_both() -> Tool {
         match (call.arguments.get("shore").is_some(), call.arguments.get("depth").is_some()) {
             (true, false) | (false, true) => said("cast"),
             _ => failed("Pass either shore or depth, not both and not neither."),
+        }
+    })
+}
+
+/// Whose arguments are all members of one, and who takes only one of two.
+fn all_in_one_object() -> Tool {
+    let held = json!({"type": "object", "properties": {"shore": text(), "buoy": text()}});
+    Tool::new("drop_anchor", "Drops an anchor.", json!({"params": held}), &["params"], |call| {
+        let given = &call.arguments["params"];
+        match (given.get("shore").is_some(), given.get("buoy").is_some()) {
+            (true, false) | (false, true) => said("dropped"),
+            (true, true) => failed("That is one place too many."),
+            _ => failed("Missing inputs. Please provide 1) shore or 2) buoy."),
         }
     })
 }
