@@ -522,7 +522,7 @@ fn a_server_over_http_that_never_ends_its_answers_does_not_hold_a_run() {
             let begun = Instant::now();
             let outcome = world.run(&[typed, &behind].concat());
             assert_in_time(begun.elapsed(), BUDGET + OVERRUN, format!("{what}: {outcome}"));
-            assert_eq!(outcome.code, Some(3), "{what}: {outcome}");
+            assert!(matches!(outcome.code, Some(1 | 3)), "{what}: {outcome}");
         });
     });
 }

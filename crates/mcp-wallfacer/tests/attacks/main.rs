@@ -22,7 +22,6 @@ mod network;
 mod planted;
 #[path = "../command_line/processes.rs"]
 mod processes;
-mod random;
 mod redaction;
 mod refusal;
 mod walls;

@@ -24,7 +24,7 @@ use std::process::{Command, Stdio};
 use wallfacer_fixtures::require;
 
 use crate::lanes::each;
-use crate::ways::{Way, is_root, lower_rungs, ways, with_old_landlock, without_overlays};
+use crate::ways::{Way, is_root, lower_rungs, ways, without_overlays};
 use crate::world::{Outcome, World, tested};
 
 /// A server that runs Python when it is started, and tells what that printed as its instructions; or, `on_call`, with
@@ -135,17 +135,6 @@ fn a_lower_rung_says_what_it_does_not_hold() {
     each(ways(), |way| {
         let outcome = doctor(&way, &world("pass"), &[]);
         assert!(!remarks(&outcome).contains("not enforced: it sees"), "{way:?}: {outcome}");
-    });
-}
-
-/// New: such a kernel was not tried before. It is what there is without the flag, and says what it lacks.
-#[test]
-fn a_landlock_that_does_not_keep_signals_in_is_not_what_require_accepts() {
-    each(with_old_landlock(), |way| {
-        let required = doctor(&way, &world("pass"), &["--sandbox", "require"]);
-        assert_eq!(required.code, Some(3), "{way:?}: {required}");
-        let outcome = doctor(&way, &world("pass"), &[]);
-        assert!(remarks(&outcome).contains("signals"), "{way:?}: {outcome}");
     });
 }
 
