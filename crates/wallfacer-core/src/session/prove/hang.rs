@@ -104,9 +104,7 @@ impl Inquiry<'_> {
         match tokio::try_join!(longest, again, meanwhile, smaller) {
             // There was no answer within the time limit, but one within twice that.
             Ok((false, ..)) => Ok(Confirmed::Slow(format!("an answer took more than {}", seconds(&whole)))),
-            Ok((true, _, false, _)) if tool.is_some_and(waits_on_purpose) => {
-                Ok(as_it_says(&whole))
-            }
+            Ok((true, _, false, _)) if tool.is_some_and(waits_on_purpose) => Ok(as_it_says(&whole)),
             Ok((true, mut charge, wedged, case)) => {
                 let meanwhile =
                     if wedged { "answers nothing else meanwhile" } else { "still answers other requests" };
