@@ -153,8 +153,9 @@ impl Progress {
         let left = left_ms.map(|left| format!("{} s left · ", left.div_ceil(1_000))).unwrap_or_default();
         let findings = self.findings;
         let phase = &self.phase;
+        // What is cut on a narrow terminal is the end.
         self.bar.set_message(format!(
-            "{left}{phase} · {reached} of {tools} tools reached · {rate:.0} calls/s · {findings} found, {suspicions} to prove"
+            "{left}{reached}/{tools} tools · {rate:.0} calls/s · {findings} found, {suspicions} to prove · {phase}"
         ));
     }
 }

@@ -40,11 +40,17 @@ const CANCELLED: Rows = &[
 const GROWS: Rows = &[
     (("keeps-threads", "resource_growth", "threads grow"), Plain("peek")),
     (("keeps-scraps", "resource_growth", "temporary files grow"), Plain("peek")),
+    (("keeps-memory", "resource_growth", "memory grows"), Plain("peek")),
+    (("keeps-files", "resource_growth", "open files grow"), Plain("peek")),
+    (("keeps-children", "resource_growth", "processes grow"), Plain("peek")),
 ];
 const SECOND: Rows = &[
     (("takes-a-port", "race", "a second instance does not start"), Own),
     (("locks", "race", "a second instance does not start"), Own),
+    (("locks-its-database", "race", "a second instance does not start"), Own),
 ];
+const WRITTEN: Rows =
+    &[(("overwrites-others", "data_loss", "a second process of the server stored something too"), Own)];
 const KILLED: Rows = &[
     (("saves-at-the-end", "data_loss", "gone after the server was killed and started again"), Plain("board")),
     (("rewrites-in-place", "data_loss", "in the middle of a call"), Own),
@@ -59,7 +65,8 @@ const SERVICES: Rows = &[
     (("asks-for-ever", "hang", "times in"), Plain("words")),
     (("shows-traces", "internal_error", "a stack trace when a service"), Plain("words")),
     (("waits-for-ever", "hang", "waits for ever, or for more than"), Plain("words")),
-    (("dies-of-services", "crash", "ends when a service"), Plain("words")),
+    (("says-nothing", "internal_error", "an error without a word"), Plain("words")),
+    (("dies-of-services", "crash", "exits when a service"), Plain("words")),
 ];
 const LISTS: Rows = &[(("shuffles", "conformance", "in a different order"), Plain("glances"))];
 const PROGRESS: Rows = &[
@@ -67,7 +74,8 @@ const PROGRESS: Rows = &[
     (("progress-goes-on", "conformance", "still told after the call was answered"), Plain("march")),
 ];
 
-const ALL: [Rows; 10] = [ENDS, MESSAGES, CANCELLED, GROWS, SECOND, KILLED, DISK, SERVICES, LISTS, PROGRESS];
+const ALL: [Rows; 11] =
+    [ENDS, MESSAGES, CANCELLED, GROWS, SECOND, WRITTEN, KILLED, DISK, SERVICES, LISTS, PROGRESS];
 
 const LOAD: Load =
     Load { mode: TortureMode::Lifecycle, concurrency: 8, clients: 2, thorough: true, shared: None };
@@ -107,13 +115,18 @@ fn a_cancelled_call_must_stop() {
 }
 
 #[test]
-fn threads_and_temporary_files_must_not_grow_with_each_call() {
+fn what_a_server_holds_must_not_grow_with_each_call() {
     each_is_found(GROWS);
 }
 
 #[test]
 fn a_second_instance_must_start() {
     each_is_found(SECOND);
+}
+
+#[test]
+fn what_a_second_process_stored_must_be_there() {
+    each_is_found(WRITTEN);
 }
 
 #[test]

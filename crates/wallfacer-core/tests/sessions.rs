@@ -23,6 +23,7 @@ const CONNECTIONS: [Row; 2] = [
 ];
 const PROCESSES: [Row; 1] =
     [("draws-the-same", "state_leak", "by a second process for the session of another client")];
+const NAMELESS: [Row; 1] = [("serves-without-session", "state_leak", "a request that names no session")];
 /// Without a flaw: with one board for all, and with notes for each session.
 const CORRECT: [&str; 2] = ["one-board", "own-notes"];
 const PAGES: [Row; 1] = [("takes-any-page", "conformance", "a web page of another origin")];
@@ -52,6 +53,11 @@ fn a_refused_request_or_a_lost_one_does_no_harm_to_others() {
 #[test]
 fn processes_do_not_take_each_others_sessions_for_their_own() {
     each_is_found(&PROCESSES);
+}
+
+#[test]
+fn who_names_no_session_is_shown_nothing_of_others() {
+    each_is_found(&NAMELESS);
 }
 
 #[test]

@@ -5,7 +5,9 @@ mod common;
 
 use std::time::Duration;
 
-use common::torture::{Row, Small, assert_found, assert_silent, run as run_on, run_with, side_by_side, told};
+use common::torture::{
+    Row, Small, assert_found, assert_silent, confined, run as run_on, run_with, side_by_side, told,
+};
 use wallfacer_core::findings::Finding;
 use wallfacer_core::session::{FuzzOptions, Load, TortureMode};
 use wallfacer_core::stop::Reason;
@@ -19,10 +21,16 @@ const SHORT_PATIENCE: Duration = Duration::from_millis(1_500);
 const BUDGET: Duration = Duration::from_secs(4);
 const BEYOND: Duration = Duration::from_secs(6);
 
-const FLAWS: [Row; 10] = [
+const FLAWS: [Row; 16] = [
     ("loses-writes", "race", "is lost"),
     ("spoils-store", "race", "cannot be read any more"),
-    ("swaps-answers", "race", "given the answer to another call"),
+    ("doubles-writes", "race", "shows more than once"),
+    ("tears-writes", "race", "shows only in part"),
+    ("keeps-refused-writes", "race", "one that was refused"),
+    ("goes-back", "race", "is missing from a later one"),
+    ("answers-otherwise", "race", "answered differently than when made alone"),
+    ("answers-twice", "protocol_error", "a second reply"),
+    ("swaps-answers", "race", "given the answer to another concurrent call"),
     ("drops-answers", "race", "never answered"),
     ("locks-up", "race", "never answered"),
     ("loses-counts", "race", "the counter has counted"),
@@ -41,8 +49,15 @@ const HABITS: [&str; 7] = [
     "shared-board",
 ];
 
+/// Between two processes that have the same disk.
+const FLAWS_OF_PROCESSES: [Row; 2] = [
+    ("loses-writes-of-processes", "race", "by two processes of the server"),
+    ("shares-notes-of-processes", "state_leak", "shown to another client"),
+];
+
 /// The same over HTTP, with several clients.
-const FLAWS_OF_CLIENTS: [Row; 4] = [
+const FLAWS_OF_CLIENTS: [Row; 5] = [
+    ("tells-everybody", "state_leak", "in a notification"),
     ("leaks-sessions", "state_leak", "shown to another client"),
     ("leaks-values", "state_leak", "shown to another client"),
     ("turns-second-away", "race", "turned away"),
@@ -98,6 +113,26 @@ fn what_only_looks_like_a_flaw_is_none() {
             tools_that_take_arguments_are_given_valid_ones(&run);
         }
     });
+}
+
+#[test]
+fn what_processes_do_to_each_other_is_found_and_correct_twins_are_silent() {
+    side_by_side(&FLAWS_OF_PROCESSES, |row| {
+        let server = Small::flawed("server.py", row.0);
+        assert_found(&run_on(confined(server.target()), LOAD), *row);
+        assert_silent(&run_on(confined(server.fixed().target()), LOAD), row.0);
+    });
+}
+
+#[test]
+fn a_slow_call_that_keeps_others_waiting_is_a_note() {
+    let noted = |run: &Fuzzed| run.notes.iter().any(|note| note.text.contains("keeps others waiting"));
+    let flawed = run("stalls-others", false, PATIENCE);
+    assert_silent(&flawed, "stalls-others");
+    assert!(noted(&flawed), "{:?}", flawed.notes);
+    let twin = run("stalls-others", true, PATIENCE);
+    assert_silent(&twin, "stalls-others --fixed");
+    assert!(!noted(&twin), "{:?}", twin.notes);
 }
 
 #[test]

@@ -240,6 +240,16 @@ static INJECTIONS: &[Injection] = &[
         &[medium("injection", "fetch_page")],
     ),
     row(
+        "request-by-allowed-beginning",
+        "Fetches pages of one host, and looks only whether an address begins with its name.",
+        &[medium("injection", "fetch_page")],
+    ),
+    row(
+        "link-behind-an-address",
+        "Reads files of its directory by their addresses, and follows links that lead out of it.",
+        &[critical("read_page")],
+    ),
+    row(
         "pattern-behind-a-switch",
         "Takes a text for an expression only where it is told to.",
         &[medium("resource_growth", "search_pages")],

@@ -14,6 +14,7 @@
 //! | `opener`, `passing` | an address → a socket of the jail's network |
 //! | `upper`, `change` | the upper layers → what the server did to files |
 //! | `meddle` | a running server → one whose disk fails |
+//! | `second` | a running server → a second process of it in the same jail |
 //! | `fence`, `refuge` | for machines without namespaces: Landlock, and a home elsewhere |
 //! | `rungs` | what this machine allows, and what to do where it does not |
 //!
@@ -60,6 +61,8 @@ pub(crate) mod restraint;
 mod rungs;
 #[cfg(target_os = "linux")]
 mod scope;
+#[cfg(target_os = "linux")]
+pub(crate) mod second;
 #[cfg(target_os = "linux")]
 pub(crate) mod upper;
 
@@ -110,6 +113,9 @@ pub struct Jail {
     pub authority: Option<Vec<u8>>,
     pub limits: Limits,
     pub network: Network,
+    /// A second process of the program waits in the same jail, with the same disk and network, until
+    /// [`Process::second`](crate::Process::second) opens its pipes. Only where the jail has a disk of its own.
+    pub second: bool,
     /// The best rung that is tried; where the machine does not have it, the next is.
     pub best: Rung,
     /// The last rung that is tried; where the machine does not have it either, nothing is started.
@@ -180,6 +186,7 @@ impl Jail {
             authority: None,
             limits: Limits::default(),
             network: Network::Sink,
+            second: false,
             best: Rung::Overlay,
             worst: Rung::Unconfined,
         }

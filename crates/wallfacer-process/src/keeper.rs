@@ -80,7 +80,10 @@ impl Keeper {
     pub(crate) fn start(spec: &Spec, path: &Path, company: Company<'_>) -> Result<Born, StartError> {
         let setup = StartError::setup;
         let Company { plan, watch } = company;
-        let image = Image::new(plan.map_or(spec, |plan| &plan.spec), path)?;
+        // Beside nobody else's files: the pipes lie on the jail's own disk.
+        let own_disk = plan.is_some_and(|plan| plan.namespaces & libc::CLONE_NEWNS != 0);
+        let twice = own_disk && spec.jail.as_ref().is_some_and(|jail| jail.second);
+        let image = Image::new(plan.map_or(spec, |plan| &plan.spec), path, twice)?;
         let [stdin, stdout] = [Pipe::large().map_err(setup)?, Pipe::large().map_err(setup)?];
         let small = || Pipe::new().map_err(setup);
         let [stderr, failure, status, lifeline] = [small()?, small()?, small()?, small()?];

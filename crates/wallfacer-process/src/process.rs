@@ -19,7 +19,7 @@ use crate::ending::{Ended, Ending, Means};
 use crate::group::Group;
 use crate::jail::{Changes, Confinement, DiskTrouble};
 #[cfg(target_os = "linux")]
-use crate::jail::{Opener, Rung, inside::Inside, meddle::Meddled, plan::Plan, upper::Upper};
+use crate::jail::{Opener, Rung, inside::Inside, meddle::Meddled, plan::Plan, second, upper::Upper};
 #[cfg(target_os = "linux")]
 use crate::keeper::{Company, Keeper};
 use crate::platform::{ControlKind, platform};
@@ -43,6 +43,10 @@ const KILL_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A tree that takes this long to end after it was killed is pressed for it, and again each time this has passed.
 const PRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// A second process is only to be forked; it may have to wait for a processor.
+#[cfg(target_os = "linux")]
+const SECOND_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A running process and all it has started. Dropping it kills the whole tree and waits until it is gone.
 pub struct Process {
@@ -194,6 +198,16 @@ impl Process {
             return meddled.meddle(self.pid, trouble);
         }
         let _nothing_to_fail = trouble;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// The pipes of a second process of the program in the same jail, which begins now; an error where none waits there.
+    pub async fn second(&self) -> io::Result<Stdio> {
+        #[cfg(target_os = "linux")]
+        if self.confinement().rung == Rung::Overlay && self.ending().is_none() {
+            let opened = timeout(SECOND_PATIENCE, second::open(self.pid)).await;
+            return opened.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+        }
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -382,7 +396,7 @@ impl fmt::Debug for Process {
 }
 
 impl Stdio {
-    fn new(stdin: OwnedFd, stdout: OwnedFd) -> io::Result<Self> {
+    pub(crate) fn new(stdin: OwnedFd, stdout: OwnedFd) -> io::Result<Self> {
         Ok(Self { stdin: PipeSender::from_owned_fd(stdin)?, stdout: PipeReceiver::from_owned_fd(stdout)? })
     }
 }

@@ -319,6 +319,30 @@ print('alive', os.getpid() != 1, len(os.listdir('/proc/self/fd')))",
 }
 
 #[tokio::test]
+async fn a_second_process_shares_the_disk_of_the_first_and_ends_with_it() {
+    let home = Home::new();
+    let script = "read word; echo $word >> /tmp/words; cat /tmp/words; exec cat";
+    let mut spec = home.jailed(sh(script));
+    let (alone, _stdio) = Process::start(&spec).unwrap();
+    assert!(alone.second().await.is_err(), "none waits where none was asked for");
+    spec.jail.as_mut().unwrap().second = true;
+    let (process, mut first) = Process::start(&spec).unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut first.stdin, b"one\n").await.unwrap();
+    let mut said = BufReader::new(first.stdout);
+    assert_eq!(line(&mut said).await, "one");
+    let mut second = process.second().await.unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut second.stdin, b"two\n").await.unwrap();
+    let mut said = BufReader::new(second.stdout);
+    assert_eq!((line(&mut said).await, line(&mut said).await), ("one".to_owned(), "two".to_owned()));
+    drop(first.stdin);
+    soon(process.exited()).await;
+    process.kill();
+    let mut rest = String::new();
+    soon(tokio::io::AsyncReadExt::read_to_string(&mut said, &mut rest)).await.unwrap();
+    assert_eq!(rest, "");
+}
+
+#[tokio::test]
 async fn keys_of_the_session_are_out_of_reach_whatever_the_network() {
     // The number of the session's keyring, which every process outside has, and the names of keys.
     let script = format!(

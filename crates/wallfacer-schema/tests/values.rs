@@ -361,6 +361,11 @@ fn a_value_has_the_optional_parts_that_are_asked_for_and_no_others() {
     });
     let made = |having: &Having| compile(&schema).simplest_having(having, &Pool::new()).expect("a value");
     assert_eq!(made(&Having::default()), json!({ "title": "example", "stops": [] }));
-    let all = Having { keys: BTreeSet::from(["mode".to_owned()]), items: true, inner_keys: true };
+    let all = Having {
+        keys: BTreeSet::from(["mode".to_owned()]),
+        items: true,
+        inner_keys: true,
+        ..Having::default()
+    };
     assert_eq!(made(&all), json!({ "title": "example", "mode": "near", "stops": [{ "at": "example" }] }));
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use wallfacer_core::findings::{BASELINE_NAME, Baseline};
-use wallfacer_core::report::Report;
+use wallfacer_core::report::{Report, counted};
 use wallfacer_core::summary::Run;
 
 use super::checking::{Asked, Checked, perform};
@@ -94,6 +94,10 @@ fn accept(baseline: &mut Baseline, run: &Run, reason: &str, asked: Option<&Path>
     repository()?.check_file(path).map_err(|error| Failure::usage(&error))?;
     write_whole(path, &baseline.written())
         .map_err(|error| cannot_write(&format!("`{}`", path.display()), &error))?;
-    terminal::note(&format!("`{}` accepts {} findings now", path.display(), baseline.accepted.len()));
+    terminal::note(&format!(
+        "`{}` accepts {} now",
+        path.display(),
+        counted(baseline.accepted.len(), "finding")
+    ));
     Ok(())
 }

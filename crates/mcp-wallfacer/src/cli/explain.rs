@@ -79,13 +79,14 @@ fn rule(shelf: &Shelf, wanted: &str) -> Option<String> {
         if let Some(change) = change_for(&found) {
             let _always_fits = writeln!(text, "What to change: {change}");
         }
-        let _always_fits = writeln!(text, "\nAs it is written:\n{block}");
+        let _always_fits =
+            writeln!(text, "\nAs it is written (`wallfacer pack show {name}` shows all):\n{block}");
         return Some(text);
     }
     None
 }
 
-/// The lines of a rule in the text of a pack, and its name without the tool.
+/// The lines of a rule in the text of a pack up to its fixtures, and its name without the tool.
 fn block(text: &str, wanted: &str) -> Option<(String, String)> {
     const HEAD: &str = "  - name: ";
     let lines: Vec<&str> = text.lines().collect();
@@ -97,7 +98,11 @@ fn block(text: &str, wanted: &str) -> Option<(String, String)> {
         fits.then(|| name.to_owned())
     };
     let (start, name) = lines.iter().enumerate().find_map(|(place, line)| Some((place, named(line)?)))?;
-    let is_over = |line: &&&str| line.starts_with(HEAD) || !line.is_empty() && !line.starts_with(' ');
+    let is_over = |line: &&&str| {
+        line.starts_with(HEAD)
+            || !line.is_empty() && !line.starts_with(' ')
+            || line.trim_start().starts_with("test_fixtures:")
+    };
     let rest = lines[start + 1..].iter().take_while(|line| !is_over(line));
     let block: Vec<&str> = std::iter::once(&lines[start]).chain(rest).copied().collect();
     Some((name, block.join("\n").trim_end().to_owned()))

@@ -207,19 +207,34 @@ fn together(started: String, runs: Vec<Fuzzed>, aggregate: bool) -> Run {
     if aggregate {
         run.notes.extend(run.findings.iter().chain(&run.flaky).map(|finding| {
             let k = made.get(&finding.id).copied().unwrap_or_default();
-            let how = match k {
-                all if all == count => "stable",
-                1 => "seen once",
-                _ => "flaky",
-            };
             let (kind, id) = (finding.kind.name(), &finding.id);
-            let text = format!("{kind} {id} is {how}: found in {k} of {count} runs");
+            let text = format!("{kind} {id} is {}: found in {k} of {count} runs", how_often(k, count));
             Note { tool: finding.tool.clone(), text }
         }));
     }
     run
 }
 
+/// The word for what so many of the runs found.
+fn how_often(found: usize, runs: usize) -> &'static str {
+    match found {
+        all if all == runs => "stable",
+        1 => "seen once",
+        _ => "flaky",
+    }
+}
+
 fn has_gaps(run: &Run) -> bool {
     !run.not_tested.is_empty() || run.tools.values().any(|tool| tool.valid_completed == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_some_runs_find_is_not_stable() {
+        let told = [(3, 3), (2, 3), (1, 3)].map(|(found, runs)| how_often(found, runs));
+        assert_eq!(told, ["stable", "flaky", "seen once"]);
+    }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 use wallfacer_core::findings::{Redaction, rfc3339};
 use wallfacer_core::lock::{Difference, FILE_NAME, Lock, Texts, compare};
-use wallfacer_core::report::written as document;
+use wallfacer_core::report::{counted, written as document};
 use wallfacer_core::session::{BehaveOptions, behave};
 use wallfacer_text::shown;
 
@@ -104,12 +104,25 @@ fn written(args: &Args, now: &Lock, is_watched: bool, redaction: &Redaction) -> 
     write_whole(&args.file, &now.written()).map_err(|error| cannot_write(&name, &error))?;
     let seen = if is_watched { "with what each was seen to do" } else { "what they do was not observed" };
     let text = match args.output.format {
-        Format::Human => format!("{name} holds {} tools, {seen}\n", now.tools.len()),
+        Format::Human => {
+            let unseen = if is_watched { unseen(now) } else { String::new() };
+            format!("{name} holds {}, {seen}{unseen}\n", counted(now.tools.len(), "tool"))
+        }
         Format::Json => {
             document(&json!({ "file": args.file, "tools": now.tools.len(), "observed": is_watched }))
         }
     };
     args.output.deliver(&redaction.of(&text))
+}
+
+/// Tools of which nothing was seen: a later look may see more, and that is no change.
+fn unseen(now: &Lock) -> String {
+    let names = now.tools.iter().filter(|(_, tool)| tool.effects.is_none());
+    let names: Vec<String> = names.map(|(name, _)| format!("`{}`", shown(name))).collect();
+    match names.len() {
+        0 => String::new(),
+        _ => format!("; no call of {} worked, so what is done there is not recorded", names.join(", ")),
+    }
 }
 
 fn compared(

@@ -59,7 +59,7 @@ pub fn run(args: &Args, config: Option<&Path>) -> Result<Exit, Failure> {
     };
     args.output.deliver_all(&|format, look| {
         let mut text = format.write_document(&document, Some(&beside), fuller(look));
-        if format == wallfacer_core::report::Format::Human {
+        if format == wallfacer_core::report::Format::Human && terminal::detail() != Detail::Quiet {
             text += &beside.told(&document, look);
             text += &format!("\nrun {name}\n");
         }

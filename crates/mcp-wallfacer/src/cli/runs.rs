@@ -67,8 +67,11 @@ impl<'a> Runs<'a> {
     /// The names of all runs, the oldest first: a name begins with the time.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.directory).into_iter().flatten().flatten();
-        let runs = entries.filter(|entry| entry.path().join(FILE).is_file());
+        // A link leads to what is somebody else's, as does a name that we do not give: the oldest are taken away.
+        let runs = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let runs = runs.filter(|entry| entry.path().join(FILE).is_file());
         let mut names: Vec<String> = runs.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.retain(|name| begins_with_a_time(name));
         names.sort();
         names
     }
@@ -121,6 +124,13 @@ impl<'a> Runs<'a> {
     }
 }
 
+/// As in `20260101T120000Z-check`.
+fn begins_with_a_time(name: &str) -> bool {
+    const LIKE: &[u8] = b"00000000T000000Z-";
+    let fits = |(is, like): (u8, &u8)| if *like == b'0' { is.is_ascii_digit() } else { is == *like };
+    name.len() > LIKE.len() && name.bytes().zip(LIKE).all(fits)
+}
+
 /// The run that a file holds.
 pub fn read(path: &Path) -> Result<Document, Failure> {
     document(path, read_text(path, LONGEST))
@@ -155,5 +165,27 @@ mod tests {
     fn runs_lie_beside_the_corpus_they_belong_to() {
         assert_eq!(Runs::beside(Path::new("/a/.wallfacer/corpus")), Path::new("/a/.wallfacer/runs"));
         assert_eq!(Runs::beside(Path::new("/a/found")), Path::new("/a/found-runs"));
+    }
+
+    #[test]
+    fn only_what_we_keep_ourselves_is_taken_away_when_there_is_too_much_of_it() {
+        let place = tempfile::tempdir().unwrap();
+        let others = place.path().join("others");
+        let runs = place.path().join("runs");
+        for folder in [&others, &runs.join("experiment-1")] {
+            fs::create_dir_all(folder).unwrap();
+            fs::write(folder.join(FILE), "theirs").unwrap();
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&others, runs.join("00000000T000000Z-check")).unwrap();
+        for number in 0..MOST_RUNS + 2 {
+            let folder = runs.join(format!("20260101T0000{number:02}Z-check"));
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join(FILE), "ours").unwrap();
+        }
+        Runs::new(&runs).forget_oldest();
+        assert_eq!(Runs::new(&runs).names().len(), MOST_RUNS);
+        assert!(!runs.join("20260101T000000Z-check").exists());
+        assert!(others.join(FILE).exists() && runs.join("experiment-1").join(FILE).exists());
     }
 }

@@ -31,24 +31,25 @@ const MOST_CLIENTS: u16 = 64;
 const EXAMPLES: &str = "\
 Examples:
   wallfacer torture -- node server.js
-  wallfacer torture --mode parallel --concurrency 64 -- node server.js";
+  wallfacer torture --concurrency 100 -- node server.js
+  wallfacer torture --mode lifecycle -- node server.js";
 
-/// Make calls at the same time and from several clients, and see whether any is lost, swapped or leaked
+/// Make concurrent calls, kill and restart the server, and see whether data is lost, swapped or leaked
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     pub(super) target: TargetArgs,
-    /// What is tested: calls at the same time, sessions that leak, how the server starts and ends
+    /// Which tests to run: concurrent calls, leaks between sessions, or starts, stops and failures
     #[arg(long, value_enum, default_value = "all", help_heading = "Effort")]
     mode: ModeArg,
-    /// Calls in flight at once
+    /// Concurrent calls
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u16).range(2..=i64::from(MOST_CALLS)), help_heading = "Effort")]
     concurrency: u16,
-    /// Clients that make them, where a server takes several
+    /// Clients that share them; over HTTP only
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_CLIENTS)), help_heading = "Effort")]
     clients: u16,
-    /// Only this tool
+    /// Test only this tool
     #[arg(long, value_name = "NAME", help_heading = "Effort")]
     target_tool: Option<String>,
     /// Same seed, same calls

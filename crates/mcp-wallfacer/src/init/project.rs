@@ -26,8 +26,15 @@ pub(super) struct Server {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Setup {
     Nothing,
-    Npm { builds: bool },
-    Pip,
+    Node {
+        packages: Packages,
+        builds: bool,
+    },
+    /// With the virtual environment that its packages go into.
+    Python {
+        packages: Requirements,
+        venv: Option<&'static str>,
+    },
     Uv,
     Cargo,
     Go,
@@ -38,9 +45,29 @@ pub(super) enum Setup {
     Docker,
 }
 
+/// What installs the packages of a Node project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packages {
+    Npm,
+    /// With the versions of its lock file; without one, it refuses.
+    NpmLocked,
+    Pnpm,
+    Yarn,
+}
+
+/// Where a Python project says what it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Requirements {
+    Project,
+    File,
+    Unknown,
+}
+
 const ADDRESS: &str = "http://localhost:8000/mcp";
 /// Files of a directory that are looked at.
 const MOST_FILES: usize = 1_000;
+/// A virtual environment that lies in the project, where its packages are.
+const VENVS: [&str; 2] = [".venv", "venv"];
 const PYTHON_FILES: [&str; 4] = ["server.py", "main.py", "app.py", "src/server.py"];
 const NODE_FILES: [&str; 4] = ["server.js", "index.js", "dist/index.js", "build/index.js"];
 
@@ -94,7 +121,7 @@ impl Project<'_> {
     fn node(&self) -> Option<Server> {
         let package: Value = serde_json::from_str(&(self.read)("package.json")?).ok()?;
         let builds = package["scripts"]["build"].is_string();
-        let setup = Setup::Npm { builds };
+        let setup = Setup::Node { packages: self.packages(), builds };
         let file = match (&package["bin"], &package["main"]) {
             (Value::String(file), _) => Some((file.as_str(), "its bin")),
             (Value::Object(bins), _) if !bins.is_empty() => {
@@ -124,18 +151,43 @@ impl Project<'_> {
         };
         let absent = (self.read)(file).is_none();
         let advice = match setup {
-            Setup::Npm { builds: true } if absent => "; run `npm run build` first, the file is not there yet",
+            Setup::Node { builds: true, .. } if absent => {
+                "; run `npm run build` first, the file is not there yet"
+            }
             _ if absent => "; the file is not there yet",
             _ => "",
         };
         Server::started(command, &format!("{because}{advice}"), setup)
     }
 
+    fn packages(&self) -> Packages {
+        let has = |name: &str| self.directory.join(name).is_file();
+        match () {
+            () if has("pnpm-lock.yaml") => Packages::Pnpm,
+            () if has("yarn.lock") => Packages::Yarn,
+            () if has("package-lock.json") || has("npm-shrinkwrap.json") => Packages::NpmLocked,
+            () => Packages::Npm,
+        }
+    }
+
     fn python(&self) -> Option<Server> {
         self.pyproject().or_else(|| {
             let file = PYTHON_FILES.into_iter().find(|file| (self.read)(file).is_some())?;
-            Some(Server::started(Command::new("python3", [file]), file, Setup::Nothing))
+            let has_list = (self.read)("requirements.txt").is_some();
+            let packages = if has_list { Requirements::File } else { Requirements::Unknown };
+            let venv = self.venv();
+            let python = venv.map_or("python3".to_owned(), |venv| format!("{venv}/bin/python"));
+            let origin = match venv {
+                Some(venv) => format!("{file} and {venv}"),
+                None => file.to_owned(),
+            };
+            let setup = Setup::Python { packages, venv };
+            Some(Server::started(Command::new(python, [file]), &origin, setup))
         })
+    }
+
+    fn venv(&self) -> Option<&'static str> {
+        VENVS.into_iter().find(|venv| self.directory.join(venv).join("bin/python").exists())
     }
 
     fn pyproject(&self) -> Option<Server> {
@@ -143,16 +195,30 @@ impl Project<'_> {
         let project = manifest.get("project")?;
         let name = project.get("name")?.as_str()?;
         let scripts = project.get("scripts").and_then(toml::Value::as_table);
-        let words = match scripts.and_then(|scripts| script(scripts, name)) {
+        let script = scripts.and_then(|scripts| script(scripts, name));
+        let module = || vec!["-m".to_owned(), name.replace(['-', '.'], "_")];
+        let words = |python: &str| match script {
             Some(script) => vec![script.to_owned()],
-            None => vec!["python3".to_owned(), "-m".to_owned(), name.replace(['-', '.'], "_")],
+            None => [vec![python.to_owned()], module()].concat(),
         };
         if (self.read)("uv.lock").is_some() {
-            let args = std::iter::once("run".to_owned()).chain(words);
+            let args = std::iter::once("run".to_owned()).chain(words("python3"));
             return Some(Server::started(Command::new("uv", args), "pyproject.toml", Setup::Uv));
         }
-        let origin = "pyproject.toml; install it with `pip install -e .` first";
-        Some(Server::started(Command::new(&words[0], &words[1..]), origin, Setup::Pip))
+        let (mut words, venv) = match self.venv() {
+            Some(venv) => (words("python"), Some(venv)),
+            None => (words("python3"), None),
+        };
+        let pip = match venv {
+            Some(venv) => {
+                words[0] = format!("{venv}/bin/{}", words[0]);
+                format!("{venv}/bin/pip")
+            }
+            None => "pip".to_owned(),
+        };
+        let origin = format!("pyproject.toml; install it with `{pip} install -e .` first");
+        let setup = Setup::Python { packages: Requirements::Project, venv };
+        Some(Server::started(Command::new(&words[0], &words[1..]), &origin, setup))
     }
 
     fn cargo(&self) -> Option<Server> {

@@ -79,7 +79,13 @@ fn every_kind_of_project_gets_the_command_that_starts_it() {
             &stdio,
         ),
         ("pyproject.toml without scripts", &[("pyproject.toml", "[project]\nname = 'my-server'\n")], &stdio),
+        (
+            "pyproject.toml with a virtual environment",
+            &[("pyproject.toml", "[project]\nname = 'my-server'\n"), (".venv/bin/python", "")],
+            &stdio,
+        ),
         ("a Python file", &[("server.py", "")], &stdio),
+        ("a Python file with a virtual environment", &[("main.py", ""), ("venv/bin/python", "")], &stdio),
         ("Cargo.toml", &[("Cargo.toml", "[package]\nname = 'x'\n")], &stdio),
         ("Cargo.toml with two bins", &[("Cargo.toml", "[[bin]]\nname = 'a'\n[[bin]]\nname = 'b'\n")], &stdio),
         ("go.mod", &[("go.mod", "module example.com/a/notes\n\ngo 1.24\n"), ("main.go", "")], &stdio),
@@ -133,6 +139,34 @@ fn what_is_written_is_plain_to_read() {
         writeln!(text, "\n=== {path}\n{written}").unwrap();
     }
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn each_project_is_installed_as_its_files_ask_for() {
+    let (package, project) = ("{ \"main\": \"a.js\" }", "[project]\nname = 'x'\n");
+    let projects: [Files<'_>; 10] = [
+        &[("package.json", package)],
+        &[("package.json", package), ("package-lock.json", "{}")],
+        &[("package.json", package), ("pnpm-lock.yaml", "")],
+        &[("package.json", package), ("yarn.lock", "")],
+        &[("pyproject.toml", project)],
+        &[("pyproject.toml", project), ("uv.lock", "")],
+        &[("pyproject.toml", project), (".venv/bin/python", "")],
+        &[("server.py", ""), ("requirements.txt", "mcp")],
+        &[("server.py", ""), ("requirements.txt", "mcp"), ("venv/bin/python", "")],
+        &[("server.py", "")],
+    ];
+    let mut told = String::new();
+    for files in projects {
+        let directory = directory(files);
+        run(&Args { ci: true, ..Args::default() }, directory.path()).unwrap();
+        let workflow = std::fs::read_to_string(directory.path().join(WORKFLOW_NAME)).unwrap();
+        let (_, steps) = workflow.split_once("- uses: actions/checkout@v4\n").unwrap();
+        let (steps, _) = steps.split_once("      - id: wallfacer\n").unwrap();
+        let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+        writeln!(told, "# {}\n{steps}", names.join(", ")).unwrap();
+    }
+    insta::assert_snapshot!(told);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Writes a GitHub Actions workflow that installs what the project needs and runs `wallfacer ci`.
 
-use super::project::Setup;
+use super::project::{Packages, Requirements, Setup};
 
 const OPENING: &str = "name: wallfacer
 
@@ -62,20 +62,50 @@ pub(super) fn text(setup: Setup) -> String {
     [OPENING, &steps(setup), INSTALL, TEST, UPLOAD].concat()
 }
 
+/// Into the Python of the runner nothing may be installed.
+const OWN_PYTHON: &str = "uses: actions/setup-python@v5\n        with:\n          python-version: \"3.x\"";
+
 fn steps(setup: Setup) -> String {
-    let steps: &[&str] = match setup {
-        Setup::Nothing => &[],
-        Setup::Cargo => &["run: cargo build"],
-        Setup::Npm { builds: false } => &["run: npm ci"],
-        Setup::Npm { builds: true } => &["run: npm ci", "run: npm run build"],
-        Setup::Pip => &["run: pip install -e ."],
-        Setup::Uv => &["uses: astral-sh/setup-uv@v6", "run: uv sync"],
-        Setup::Go => &["run: go build ./..."],
-        Setup::Maven => &["run: mvn --batch-mode --quiet package -DskipTests"],
-        Setup::Gradle => &["run: gradle --quiet build -x test"],
-        Setup::Composer => &["run: composer install --no-interaction"],
-        Setup::DotNet => &["run: dotnet build"],
-        Setup::Docker => &["run: docker build -t \"$(basename \"$PWD\" | tr 'A-Z._' 'a-z--')\" ."],
+    let one = |step: &str| vec![step.to_owned()];
+    let steps: Vec<String> = match setup {
+        Setup::Nothing => Vec::new(),
+        Setup::Cargo => one("run: cargo build"),
+        Setup::Node { packages, builds } => node(packages, builds),
+        Setup::Python { packages, venv } => python(packages, venv),
+        Setup::Uv => ["uses: astral-sh/setup-uv@v6", "run: uv sync"].map(str::to_owned).to_vec(),
+        Setup::Go => one("run: go build ./..."),
+        Setup::Maven => one("run: mvn --batch-mode --quiet package -DskipTests"),
+        Setup::Gradle => one("run: gradle --quiet build -x test"),
+        Setup::Composer => one("run: composer install --no-interaction"),
+        Setup::DotNet => one("run: dotnet build"),
+        Setup::Docker => one("run: docker build -t \"$(basename \"$PWD\" | tr 'A-Z._' 'a-z--')\" ."),
     };
     steps.iter().map(|step| format!("      - {step}\n")).collect()
+}
+
+fn node(packages: Packages, builds: bool) -> Vec<String> {
+    let installs = match packages {
+        Packages::Npm => "npm install",
+        Packages::NpmLocked => "npm ci",
+        Packages::Pnpm => "corepack enable && pnpm install --frozen-lockfile",
+        Packages::Yarn => "corepack enable && yarn install",
+    };
+    [installs]
+        .into_iter()
+        .chain(builds.then_some("npm run build"))
+        .map(|step| format!("run: {step}"))
+        .collect()
+}
+
+fn python(packages: Requirements, venv: Option<&str>) -> Vec<String> {
+    let (begins, pip) = match venv {
+        Some(venv) => (format!("run: python3 -m venv {venv}"), format!("{venv}/bin/pip")),
+        None => (OWN_PYTHON.to_owned(), "pip".to_owned()),
+    };
+    let what = match packages {
+        Requirements::Project => "-e .",
+        Requirements::File => "-r requirements.txt",
+        Requirements::Unknown => "mcp # and what else the server needs",
+    };
+    vec![begins, format!("run: {pip} install {what}")]
 }

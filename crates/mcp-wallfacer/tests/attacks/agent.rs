@@ -11,7 +11,7 @@ use wallfacer_fixtures::acting;
 use crate::world::{World, fixture};
 
 /// `wallfacer mcp`, and all that it has said so far.
-struct Agent {
+pub struct Agent {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -19,7 +19,7 @@ struct Agent {
 }
 
 impl Agent {
-    fn start(world: &World, args: &[&str]) -> Agent {
+    pub fn start(world: &World, args: &[&str]) -> Agent {
         let mut command = world.command(&[&["mcp"], args].concat());
         let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
@@ -41,7 +41,7 @@ impl Agent {
         }
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let meta = json!({"progressToken": "p"});
         self.ask("tools/call", json!({"name": tool, "arguments": arguments, "_meta": meta}))
     }
@@ -70,7 +70,7 @@ impl Agent {
         texts
     }
 
-    fn end(mut self) {
+    pub fn end(mut self) {
         self.input = None;
         assert!(self.child.wait().unwrap().success());
     }

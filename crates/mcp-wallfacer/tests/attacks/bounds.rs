@@ -2,8 +2,11 @@
 //! takes no more memory than a small machine has.
 
 use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::Mutex;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use wallfacer_fixtures::require;
@@ -67,11 +70,11 @@ fn test(way: Way, attack: &str, typed: &[&str], budget: Duration, most: u64) -> 
     let begun = Instant::now();
     let child = command.spawn().unwrap();
     let process = child.id();
-    let ended = std::thread::spawn(move || child.wait_with_output().unwrap());
+    let ended = thread::spawn(move || child.wait_with_output().unwrap());
     let mut memory = 0;
     while !ended.is_finished() {
         memory = memory.max(peak(process));
-        std::thread::sleep(Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5));
     }
     let took = begun.elapsed();
     let outcome = Outcome::of(&world, &command, ended.join().unwrap());
@@ -393,6 +396,156 @@ def call(params):
 "#;
         each(["check", "behave", "torture"], |command| {
             each(ways(), |way| drop(test(way, attack, &[command], BUDGET, MEMORY)));
+        });
+    });
+}
+
+/// Was open since there are databases in the sandbox: a long sum took the stack of their thread, and with it wallfacer itself;
+/// and they kept and answered whatever was asked for.
+#[test]
+fn a_server_that_asks_too_much_of_the_databases_of_the_sandbox_does_not_hold_a_run() {
+    in_time(|| {
+        let attack = r#"
+import socket, struct
+def talk(port, *said):
+    try:
+        peer = socket.create_connection(("127.0.0.1", port), 5)
+        peer.settimeout(5)
+        def read():
+            try:
+                while peer.recv(1 << 20): pass
+            except OSError: pass
+        threading.Thread(target=read, daemon=True).start()
+        for text in said: peer.sendall(text)
+        peer.shutdown(socket.SHUT_WR)
+    except OSError: pass
+def statements(*texts):
+    start = b"user\0me\0\0"
+    yield struct.pack(">II", len(start) + 8, 0x30000) + start
+    for text in texts: yield b"Q" + struct.pack(">I", len(text) + 5) + text.encode() + b"\0"
+def words(*all):
+    yield b"*%d\r\n" % len(all)
+    for word in all: yield b"$%d\r\n" % len(word) + word + b"\r\n"
+NAMES = ["c%d" % number for number in range(2000)]
+LONG = "x" * 4000
+GROWS = ["CREATE TABLE wide (%s)" % ", ".join(NAMES), "INSERT INTO wide VALUES " + ", ".join(["(1)"] * 4000),
+    "UPDATE wide SET " + ", ".join("%s = '%s'" % (name, LONG) for name in NAMES[:200])]
+GROWS += ["CREATE TABLE copy%d AS SELECT * FROM wide" % number for number in range(190)] + ["SELECT %s FROM wide" % ", ".join(["*"] * 200)]
+def call(params):
+    talk(5432, *statements("SELECT " + "1+" * 9000 + "1"))
+    talk(3306, b"\x01\0\0\xff\0", b"\x01\0\0\xff\x03")
+    for number in range(3): threading.Thread(target=talk, args=(5432, *statements(*GROWS)), daemon=True).start()
+    talk(6379, *(text for number in range(1000) for text in words(b"hset", b"h", *(b"%d" % number + b"y" * 60000, b"z" * 60000) * 2)))
+    return {"content": []}
+"#;
+        for outcome in check_as_all(attack, &[]) {
+            assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{outcome}");
+        }
+    });
+}
+
+/// Held: a start has a limit of its own, and that of the run ends it sooner.
+#[test]
+fn a_server_that_never_answers_does_not_hold_a_run() {
+    let commands: [&[&str]; 10] = [
+        &["check"],
+        &["fuzz"],
+        &["behave"],
+        &["torture"],
+        &["property", "--pack-all"],
+        &["differential", "--learn"],
+        &["lock"],
+        &["ci"],
+        &["doctor"],
+        &["fuzz", "--runs", "2"],
+    ];
+    let way = *ways().last().unwrap();
+    in_time(|| {
+        each(commands, |typed| {
+            let outcome = test(way, "time.sleep(600)", typed, BUDGET, MEMORY);
+            assert!(outcome.is_none_or(|outcome| outcome.code == Some(3)), "{typed:?}");
+        });
+    });
+}
+
+/// A server that is there already, and answers every connection in this way until nobody listens any more.
+fn listening(answer: fn(&mut TcpStream) -> io::Result<()>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || answer(&mut stream));
+        }
+    });
+    url
+}
+
+/// Held: over HTTP too, whatever never ends is given up.
+#[test]
+fn a_server_over_http_that_never_ends_its_answers_does_not_hold_a_run() {
+    fn say_for_ever(stream: &mut TcpStream, head: &str, text: &str, pause: u64) -> io::Result<()> {
+        let _heard = stream.read(&mut [0; 4096])?;
+        stream.write_all(head.as_bytes())?;
+        loop {
+            stream.write_all(text.as_bytes())?;
+            thread::sleep(Duration::from_millis(pause));
+        }
+    }
+    const OK: &str = "HTTP/1.1 200 OK\r\n";
+    const STREAM: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    const LONG: &str =
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900000000\r\n\r\n";
+    const PING: &str = "data: {\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n\n";
+    type Answer = fn(&mut TcpStream) -> io::Result<()>;
+    let answers: [(&str, Answer); 8] = [
+        ("silence", |stream| stream.read_to_end(&mut Vec::new()).map(drop)),
+        ("no question is read", |_| {
+            loop {
+                thread::park()
+            }
+        }),
+        ("endless headers", |stream| say_for_ever(stream, OK, "x-more: words\r\n", 1)),
+        ("one endless header", |stream| say_for_ever(stream, "HTTP/1.1 200 OK\r\nx-more: ", "words", 0)),
+        ("interim answers", |stream| say_for_ever(stream, "", "HTTP/1.1 100 Continue\r\n\r\n", 0)),
+        ("letter by letter", |stream| say_for_ever(stream, LONG, " ", 200)),
+        ("endless events", |stream| say_for_ever(stream, STREAM, PING, 0)),
+        ("an endless body", |stream| say_for_ever(stream, LONG, &" ".repeat(4096), 0)),
+    ];
+    let commands: [&[&str]; 4] = [&["check"], &["doctor"], &["torture"], &["fuzz"]];
+    in_time(|| {
+        let all = answers.iter().flat_map(|answer| commands.map(|typed| (answer, typed)));
+        each(all.collect::<Vec<_>>(), |((what, answer), typed)| {
+            let world = World::new();
+            let budget = format!("{}s", BUDGET.as_secs());
+            let url = listening(*answer);
+            let behind = ["--budget", &budget, "--url", &url];
+            let begun = Instant::now();
+            let outcome = world.run(&[typed, &behind].concat());
+            assert_in_time(begun.elapsed(), BUDGET + OVERRUN, format!("{what}: {outcome}"));
+            assert_eq!(outcome.code, Some(3), "{what}: {outcome}");
+        });
+    });
+}
+
+/// Held: what a server asks of us is answered as long as it listens.
+#[test]
+fn a_server_that_asks_without_end_and_reads_nothing_does_not_hold_a_run() {
+    let attack = r#"
+def ask():
+    number = 0
+    while True:
+        number += 1
+        method = ["ping", "sampling/createMessage", "roots/list", "elicitation/create"][number % 4]
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": "q%d" % number, "method": method, "params": {}}) + "\n")
+def call(params):
+    threading.Thread(target=ask, daemon=True).start()
+    time.sleep(600)
+"#;
+    let way = *ways().last().unwrap();
+    in_time(|| {
+        each([&["check"][..], &["behave"], &["torture"]], |typed| {
+            let outcome = test(way, attack, typed, BUDGET, MEMORY);
+            assert!(outcome.is_none_or(|outcome| matches!(outcome.code, Some(0 | 1 | 3))), "{typed:?}");
         });
     });
 }

@@ -1,5 +1,5 @@
 """Repeats all it is given wherever a server has a word to say, in the way that SPELLING names."""
-import base64, html, json, os, re, sys
+import base64, html, json, os, re, socket, subprocess, sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
@@ -35,6 +35,7 @@ print("started with " + said, file=sys.stderr, flush=True)
 text = {"type": "string"}
 tools = [
     {"name": "login", "description": said, "inputSchema": {"type": "object", "properties": {"password": text, "q": text}}},
+    {"name": "look", "description": "Looks around.", "inputSchema": {"type": "object"}},
     {"name": "session", "inputSchema": {"type": "object"}},
     {"name": "resume", "inputSchema": {"type": "object", "properties": {"token": text}, "required": ["token"]}},
 ]
@@ -42,7 +43,22 @@ if given:
     tools.append({"name": "tool " + spell(given[0]), "inputSchema": {"type": "object", "properties": {"q": text}}})
 
 
+def look_for(word):
+    """A file, a host and a program of this name, none of which is there."""
+    for act in (
+        lambda: open("/tmp/%s" % word, "w"),
+        lambda: socket.create_connection((word.replace("/", "") + ".test", 80), 2).sendall(word.encode()),
+        lambda: subprocess.run([word]),
+    ):
+        try:
+            act()
+        except (OSError, ValueError, UnicodeError):
+            pass
+
+
 def answer(name, arguments):
+    if name == "look":
+        look_for(said)
     # A token that nobody but this server knows, and that ends it.
     own = "f00dcafe" * 4
     if name == "session":

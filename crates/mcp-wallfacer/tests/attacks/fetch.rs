@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use wallfacer_fixtures::require;
 
 use crate::lanes::each;
-use crate::ways::{Way, lower_rungs, ways};
+use crate::ways::{Way, lower_rungs, ways, without_overlays};
 use crate::world::{Outcome, World};
 
 /// What a user has and nobody else is to have.
@@ -571,7 +571,8 @@ fn a_secret_that_was_named_for_the_server_is_there_for_the_fetch() {
 /// Exit 3 held; that the report says so is new. Where nothing confines, nothing is fetched that must be confined; and where it need not be, the report says so.
 #[test]
 fn nothing_is_fetched_without_confinement_where_it_is_required() {
-    for (lacks, way) in lower_rungs() {
+    let read_only = without_overlays().into_iter().map(|way| ("overlay", way));
+    for (lacks, way) in lower_rungs().into_iter().chain(read_only) {
         let victim = Victim::new(way);
         hostile_launcher(&victim);
         let outcome = victim.doctor(&["--sandbox", "require"], &["npx", "-y", "pkg"]);
@@ -582,6 +583,13 @@ fn nothing_is_fetched_without_confinement_where_it_is_required() {
             assert!(outcome.stdout.contains("was fetched without confinement"), "{outcome}");
         } else {
             victim.is_unharmed(&outcome);
+            // What was fetched is there, and its server cannot change it.
+            assert_eq!(
+                (outcome.code, victim.loot().matches("ran\n").count()),
+                (Some(0), 1),
+                "{way:?}: {outcome}"
+            );
+            assert!(!victim.loot().contains("server\n"), "{way:?}: {outcome}");
         }
     }
 }

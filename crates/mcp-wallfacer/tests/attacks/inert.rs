@@ -11,6 +11,7 @@ use serde_json::Value;
 use wallfacer_fixtures::{HOSTILE_TEXTS, acting, require};
 
 use crate::lanes::each;
+use crate::walls::server;
 use crate::world::{Outcome, World, fixture};
 
 /// One command, what of the hostile texts its report must show so that the test proves something, and the form of it.
@@ -182,6 +183,86 @@ fn nothing_that_a_server_says_acts_in_any_output() {
     assert!(faults.is_empty(), "{} faults, the first: {shown:#?}", faults.len());
 }
 
+/// A server that does things by the names that act: files, programs and their arguments, hosts, requests, statements, sockets.
+const DOES: &str = r#"import json, os, socket, struct, subprocess
+def tried(act):
+    try: act()
+    except Exception: pass
+def send(address, data, kind=socket.SOCK_STREAM, family=socket.AF_INET):
+    peer = socket.socket(family, kind)
+    peer.settimeout(2)
+    peer.connect(address)
+    peer.sendall(data)
+    if kind == socket.SOCK_STREAM: peer.recv(4096)
+start = b'user\0me\0\0'
+start = struct.pack('>II', len(start) + 8, 0x30000) + start
+for text in json.load(open('texts.json')):
+    name, data = text.replace('/', '|').replace('\0', ''), text.encode()
+    for place in ['.', '/tmp', os.path.expanduser('~')]:
+        tried(lambda: open(os.path.join(place, name), 'w').write(text))
+    tried(lambda: os.unlink('old-' + name))
+    tried(lambda: os.symlink(name, 'link-' + name))
+    tried(lambda: os.mkdir('made-' + name))
+    tried(lambda: open('/etc/' + name))
+    tried(lambda: subprocess.run(['/bin/true', text]))
+    tried(lambda: subprocess.run(['/usr/bin/' + name]))
+    tried(lambda: subprocess.run([name]))
+    tried(lambda: send(('198.51.100.7', 80), b'GET /' + data + b' HTTP/1.1\r\nHost: ' + data + b'\r\nX-Said: ' + data + b'\r\n\r\n'))
+    tried(lambda: send(('198.51.100.7', 81), data))
+    question = struct.pack('>HHHHHH', 7, 256, 1, 0, 0, 0) + bytes([len(data[:60])]) + data[:60] + b'\4test\0\0\1\0\1'
+    tried(lambda: send(('198.18.0.1', 53), question, socket.SOCK_DGRAM))
+    statement = b'SELECT ' + data.replace(b'\0', b'') + b'\0'
+    tried(lambda: send(('127.0.0.1', 5432), start + b'Q' + struct.pack('>I', len(statement) + 4) + statement))
+    tried(lambda: send(('127.0.0.1', 6379), b'*2\r\n$3\r\nset\r\n$%d\r\n%s\r\n' % (len(data), data)))
+    tried(lambda: send('/tmp/socket-' + name, b'x', family=socket.AF_UNIX))
+    tried(lambda: send('\0' + text, b'x', family=socket.AF_UNIX))
+"#;
+
+/// Held: names that a server gives to what it does are shown as harmlessly as what it says.
+#[test]
+fn nothing_in_what_a_server_does_acts_in_any_output() {
+    let texts: Vec<&str> = HOSTILE_TEXTS.iter().map(|(_, text)| *text).collect();
+    let mut world = World::new().with("server.py", &server(DOES, true));
+    world = world.with("texts.json", &serde_json::json!(texts).to_string());
+    for text in &texts {
+        world = world.with(&format!("old-{}", text.replace('/', "|")), "");
+    }
+    let behave = "behave --calls 2 --budget 120s --show-noise --events events.jsonl --out-dir kept";
+    let steps = [
+        text(behave, &["owned", "forged"]),
+        json("behave --calls 2 --budget 120s --format json", &["owned", "forged"]),
+        text("lock --calls 1", &[]),
+        json("lock --calls 1 --check --format json", &[]),
+        text("check --budget 15s", &["go"]),
+        text("report", &["go"]),
+        json("report --format json", &["go"]),
+        Step { shows: &["go"], ..sarif("report --format sarif") },
+        json("report --format gitlab", &[]),
+        text("report --format agent", &["go"]),
+        Step { shows: &["go"], ..of(Form::Github, "report --format github") },
+        Step { shows: &["go"], ..of(Form::Markdown, "report --format markdown") },
+        Step { shows: &["go"], ..of(Form::Tags, "report --format html") },
+        Step { shows: &["go"], ..of(Form::Tags, "report --format junit") },
+        text("corpus list", &[]),
+    ];
+    let mut faults = Vec::new();
+    for step in steps {
+        let mut words: Vec<&str> = step.typed.split(' ').collect();
+        if !matches!(words[0], "report" | "corpus") {
+            words.extend(["--", "/usr/bin/python3", "server.py"]);
+        }
+        faults.extend(faults_of(&step, &world.run(&words)));
+    }
+    for file in world.files().iter().filter(|file| file.contains("kept/") || file.contains(".wallfacer/")) {
+        faults.extend(acting(&world.read(file)).into_iter().map(|fault| format!("the file {file}: {fault}")));
+    }
+    for file in ["events.jsonl", "wallfacer.lock"] {
+        faults.extend(acting(&world.read(file)).into_iter().map(|fault| format!("the file {file}: {fault}")));
+    }
+    let shown: Vec<&String> = faults.iter().take(30).collect();
+    assert!(faults.is_empty(), "{} faults, the first: {shown:#?}", faults.len());
+}
+
 /// Held before, and does now that documents are escaped.
 #[test]
 fn a_document_says_exactly_what_the_server_said() {
@@ -216,6 +297,7 @@ fn nothing_that_a_server_says_acts_on_a_terminal() {
     for (typed, shows) in [
         ("fuzz --iterations 3 --budget 120s -- hostile", &["crash in ", "owned", "FAILED"][..]),
         ("coverage -- hostile", &["owned", "forged"]),
+        ("check --budget 10s -- hostile", &["owned"]),
     ] {
         let shown = on_a_terminal(typed);
         assert!(shows.iter().all(|wanted| shown.contains(wanted)), "{typed}: {shown}");

@@ -19,8 +19,10 @@ mod interruption;
 mod lanes;
 mod links;
 mod network;
+mod planted;
 #[path = "../command_line/processes.rs"]
 mod processes;
+mod random;
 mod redaction;
 mod refusal;
 mod walls;

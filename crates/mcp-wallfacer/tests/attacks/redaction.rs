@@ -16,7 +16,7 @@ use crate::world::{Outcome, World};
 const ECHO: &str = include_str!("echo.py");
 
 /// Every way in which the server can write a word.
-const SPELLINGS: [&str; 15] = [
+pub const SPELLINGS: [&str; 15] = [
     "plain",
     "upper",
     "lower",
@@ -50,19 +50,19 @@ invariants:
 ";
 
 /// With rules that hold this word.
-fn rules(word: &str) -> String {
+pub fn rules(word: &str) -> String {
     RULES.replace("WORD", &serde_json::Value::from(word).to_string())
 }
 
 /// A world with the server, where there is a Python.
-fn world() -> Option<World> {
+pub fn world() -> Option<World> {
     let mut python = Command::new("python3");
     python.env("PATH", crate::world::SYSTEM_PATH).arg("--version").stdout(Stdio::null());
     require("python3", python.status().ok().filter(|status| status.success()))?;
     Some(World::new().with("echo.py", ECHO))
 }
 
-fn run(world: &World, variables: &[(&str, &str)], args: &[&str]) -> Outcome {
+pub fn run(world: &World, variables: &[(&str, &str)], args: &[&str]) -> Outcome {
     let mut command = world.command(args);
     command.envs(variables.iter().copied());
     world.finish(command)
@@ -126,7 +126,7 @@ fn forms(secret: &str) -> Vec<String> {
 }
 
 /// Sees that a secret is in no stream and no file of a run.
-fn assert_gone(world: &World, outcome: &Outcome, secret: &str) {
+pub fn assert_gone(world: &World, outcome: &Outcome, secret: &str) {
     let forms = forms(secret);
     let files = world.files().into_iter().filter(|file| !INPUTS.contains(&file.as_str()));
     let kept: Vec<(String, String)> =
@@ -385,178 +385,38 @@ invariants:
     assert!(again.stdout.contains("STILL FAILS"), "{again}");
 }
 
-/// Numbers that look random and are the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % most as u64) as usize
-    }
-
-    fn word(&mut self, letters: &str, least: usize) -> String {
-        let length = least + self.below(24);
-        (0..length).map(|_| char::from(letters.as_bytes()[self.below(letters.len())])).collect()
-    }
-}
-
-const ALPHABETS: [&str; 4] = [
-    "abcdefghijklmnopqrstuvwxyz",
-    "ABCDEFGHJKLMNPQRSTUVWXYZ23456789",
-    "0123456789abcdef",
-    "aZ3-_.~+/=%&<;:@?#",
-];
-
-/// Forms of a report that are written beside the main one.
-const FORMATS: [&str; 9] =
-    ["human", "json", "sarif", "junit", "markdown", "github", "gitlab", "html", "agent"];
-
-/// Commands and the forms of their reports, with all others beside them.
-const COMMANDS: [(&str, &str); 8] = [
-    ("doctor", "human"),
-    ("doctor", "json"),
-    ("torture", "human"),
-    ("check", "human"),
-    ("fuzz", "json"),
-    ("property", "sarif"),
-    ("property", "human"),
-    ("behave", "json"),
-];
-
-/// The same for a secret of the other server in a comparison.
-const COMPARISONS: [(&str, &str); 3] =
-    [("differential", "human"), ("differential", "json"), ("differential", "sarif")];
-
-/// Was open: hexadecimal, base64 with a name before it, other letter case, backwards, and every escape but JSON's.
-///
-/// A random secret in each place that can hold one, told by the server in a random way, and searched for in all that
-/// runs of all kinds leave behind.
+/// Held: what a server that does not start wrote, and what it looked for, is told without the secret in it.
 #[test]
-fn a_random_secret_in_any_place_and_any_spelling_is_in_no_output() {
-    let places = [
-        "variable",
-        "inherited",
-        "flag",
-        "word",
-        "url",
-        "config",
-        "client",
-        "rule",
-        "parameter",
-        "header",
-        "against",
+fn a_secret_in_what_a_server_looked_for_when_it_did_not_start_is_not_told() {
+    let secret = "Zx9Kq2Lm4Np8Rt6V";
+    let attack = "import os, socket, subprocess, sys
+sys.argv = ['echo.py']
+source = open('echo.py').read().split('given = ')[0]
+exec(source)
+said = spell(os.environ['API_TOKEN'])
+print('there is no ' + said, file=sys.stderr)
+for act in [lambda: subprocess.run([said]), lambda: socket.create_connection((said + '.test', 81), 2), lambda: open(os.path.expanduser('~/.config/') + said)]:
+    try: act()
+    except Exception as error: print(error, file=sys.stderr)
+sys.exit(1)";
+    let commands: [&[&str]; 4] = [
+        &["doctor", "--events", "events"],
+        &["check", "--budget", "5s", "--format", "json"],
+        &["behave", "--budget", "5s", "--events", "events"],
+        &["doctor", "--format", "json"],
     ];
-    each(places.into_iter().enumerate(), |(nth, place)| {
-        let mut dice = Dice(20_261_117 + nth as u64);
+    each(SPELLINGS.into_iter().zip(commands.into_iter().cycle()), |(spelling, command)| {
         let Some(world) = world() else { return };
-        let alphabet = ALPHABETS[dice.below(ALPHABETS.len())];
-        let secret = match place {
-            // By its form alone, only such a word is known as a secret.
-            "word" => format!("ghp_{}", dice.word(ALPHABETS[1], 20)),
-            "url" => dice.word(ALPHABETS[2], 12),
-            _ => format!("s{}e", dice.word(alphabet, 8)),
-        };
-        let mut flags: Vec<String> = Vec::new();
-        let mut words: Vec<String> = Vec::new();
-        let mut variables: Vec<(String, String)> = Vec::new();
-        let mut world =
-            world.with("rules.yaml", &rules(if place == "rule" { &secret } else { "just-a-word" }));
-        match place {
-            "variable" => flags.extend(["--env".to_owned(), format!("API_TOKEN={secret}")]),
-            "inherited" => variables.push(("OUR_API_TOKEN".to_owned(), secret.clone())),
-            "flag" => words.extend(["--api-key".to_owned(), secret.clone()]),
-            "word" => words.push(secret.clone()),
-            "url" => words.push(format!("https://ada:{secret}@db.invalid/x")),
-            "header" => {
-                flags.extend(["--url", "http://127.0.0.1:8123/mcp", "--header"].map(str::to_owned));
-                flags.push(format!("X-Api-Key: {secret}"));
-                words.extend(["--http", "8123"].map(str::to_owned));
-            }
-            "against" => {
-                let other = format!("python3 echo.py --api-key '{secret}'");
-                flags.extend(["--against".to_owned(), other, "--iterations".to_owned(), "12".to_owned()]);
-            }
-            "config" => {
-                let value = serde_json::Value::from(secret.as_str());
-                let spelling = "${SPELLING}";
-                world = world.with(
-                    "wallfacer.toml",
-                    &format!("[target]\ncommand = \"python3\"\nargs = [\"echo.py\"]\nenv = {{ API_TOKEN = {value}, SPELLING = \"{spelling}\" }}\n"),
-                );
-            }
-            "client" => {
-                let env = serde_json::json!({"API_TOKEN": secret, "SPELLING": "${SPELLING}"});
-                let server = serde_json::json!({"command": "python3", "args": ["echo.py"], "env": env});
-                let file = serde_json::json!({"mcpServers": {"echo": server}});
-                world = world.with(".mcp.json", &file.to_string());
-                flags.extend(["--server", "echo"].map(str::to_owned));
-            }
-            _ => {}
-        }
-        let parameter = ["--param".to_owned(), format!("word={secret}")];
-        let parameter = if place == "parameter" { &parameter[..] } else { &[] };
-        let mut is_told = false;
-        let commands = if place == "against" { &COMPARISONS[..] } else { &COMMANDS };
-        for (number, &(command, format)) in commands.iter().enumerate() {
-            // Each has its turn, more than once.
-            let spelling = SPELLINGS[(nth * COMMANDS.len() + number) % SPELLINGS.len()];
-            let mut args: Vec<String> = vec![command.to_owned()];
-            match command {
-                "check" | "behave" | "torture" => args.extend(["--budget", "3s"].map(str::to_owned)),
-                "fuzz" => args
-                    .extend(["--iterations", "12", "--budget", "3s", "--corpus-feedback"].map(str::to_owned)),
-                "property" => {
-                    args.push("rules.yaml".to_owned());
-                    args.extend_from_slice(parameter);
-                }
-                _ => {}
-            }
-            args.extend(["--format", format, "--events", "events"].map(str::to_owned));
-            if number % 2 == 1 {
-                args.extend(["-o", "report"].map(str::to_owned));
-            }
-            args.extend_from_slice(&flags);
-            if command != "doctor" {
-                let beside = FORMATS.map(|format| format!("--report={format}=report.{format}"));
-                args.extend(beside);
-            }
-            if place != "config" && place != "client" {
-                args.extend(["--env".to_owned(), format!("SPELLING={spelling}")]);
-                args.extend(["--", "python3", "echo.py"].map(str::to_owned));
-                args.extend_from_slice(&words);
-            }
-            let mut given: Vec<(&str, &str)> =
-                variables.iter().map(|(name, value)| (&**name, &**value)).collect();
-            given.push(("SPELLING", spelling));
-            let args: Vec<&str> = args.iter().map(String::as_str).collect();
-            let outcome = run(&world, &given, &args);
-            assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{place}, {spelling}: {outcome}");
-            assert_gone(&world, &outcome, &secret);
-            is_told |= outcome.stdout.contains("redacted");
-        }
-        assert!(is_told, "{place}: nothing shows that there was a secret");
-        let written = world.files();
-        let missing: Vec<&str> =
-            FORMATS.into_iter().filter(|format| !written.contains(&format!("report.{format}"))).collect();
-        assert_eq!(missing, [""; 0], "{place}");
-        assert!(written.iter().any(|file| file.starts_with(".wallfacer/runs/")), "{place}: {written:?}");
-        // What was kept is shown and tried once more.
-        for typed in [
-            "corpus list",
-            "corpus list --format json",
-            "corpus replay --all --format json --events again",
-            "report",
-            "report --format html",
-            "report --format agent",
-        ] {
-            let mut given: Vec<(&str, &str)> =
-                variables.iter().map(|(name, value)| (&**name, &**value)).collect();
-            given.extend([("SPELLING", "plain"), ("WALLFACER_REPLAY_PASSWORD", &secret)]);
-            let outcome = run(&world, &given, &typed.split(' ').collect::<Vec<_>>());
-            assert!(matches!(outcome.code, Some(0 | 1 | 3)), "{place}: {outcome}");
-            assert_gone(&world, &outcome, &secret);
-        }
+        let world = world.with("refuses.py", attack);
+        let settings = world.root().join("home/.config");
+        fs::create_dir_all(&settings).unwrap();
+        let told = if spelling == "upper" { secret.to_uppercase() } else { secret.to_owned() };
+        fs::write(settings.join(told), "").unwrap();
+        let variables = [format!("API_TOKEN={secret}"), format!("SPELLING={spelling}")];
+        let flags = ["--env", &variables[0], "--env", &variables[1], "--", "python3", "refuses.py"];
+        let outcome = run(&world, &[], &[command, &flags].concat());
+        assert_eq!(outcome.code, Some(3), "{outcome}");
+        assert!(outcome.stderr.contains("redacted"), "{spelling}: {outcome}");
+        assert_gone(&world, &outcome, secret);
     });
 }

@@ -24,7 +24,7 @@ use std::process::{Command, Stdio};
 use wallfacer_fixtures::require;
 
 use crate::lanes::each;
-use crate::ways::{Way, is_root, lower_rungs, ways, without_overlays};
+use crate::ways::{Way, is_root, lower_rungs, ways, with_old_landlock, without_overlays};
 use crate::world::{Outcome, World, tested};
 
 /// A server that runs Python when it is started, and tells what that printed as its instructions; or, `on_call`, with
@@ -86,9 +86,7 @@ print('looked')";
 /// Was open: without `HOME`, or with a wrong one, the whole real home was readable; `/etc/shadow` always, for root.
 #[test]
 fn a_server_whose_home_is_unset_or_wrong_sees_no_home_and_no_keys() {
-    let landlock = lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock"));
-    let confining = ways().into_iter().chain(without_overlays()).chain(landlock.map(|(_, way)| way));
-    each(confining, |way| {
+    each(confining(), |way| {
         for home in [None, Some("/usr/share")] {
             let world = world(LOOK_FOR_SECRETS);
             let mut command =
@@ -137,6 +135,17 @@ fn a_lower_rung_says_what_it_does_not_hold() {
     each(ways(), |way| {
         let outcome = doctor(&way, &world("pass"), &[]);
         assert!(!remarks(&outcome).contains("not enforced: it sees"), "{way:?}: {outcome}");
+    });
+}
+
+/// New: such a kernel was not tried before. It is what there is without the flag, and says what it lacks.
+#[test]
+fn a_landlock_that_does_not_keep_signals_in_is_not_what_require_accepts() {
+    each(with_old_landlock(), |way| {
+        let required = doctor(&way, &world("pass"), &["--sandbox", "require"]);
+        assert_eq!(required.code, Some(3), "{way:?}: {required}");
+        let outcome = doctor(&way, &world("pass"), &[]);
+        assert!(remarks(&outcome).contains("signals"), "{way:?}: {outcome}");
     });
 }
 
@@ -318,8 +327,7 @@ for file in range(100):
 others = ['/dev/console', '/dev/tty0', '/dev/tty1'] + ['/dev/pts/%d' % number for number in range(100)]
 for name in others: tried(name, lambda: type_into(os.open(name, os.O_RDWR | os.O_NOCTTY)))
 print('tried')";
-    let landlock = lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock"));
-    each(ways().into_iter().chain(without_overlays()).chain(landlock.map(|(_, way)| way)), |way| {
+    each(confining(), |way| {
         let (shown, outcome) = on_a_terminal(&way, &world(attack), "require");
         let document = shown.get(..=shown.rfind('}').unwrap_or_default()).unwrap_or_default();
         let document: serde_json::Value =
@@ -368,8 +376,7 @@ fn a_home_that_only_the_user_database_knows_is_hidden() {
     try: print(name, open('{place}/' + name + '/text').read())
     except OSError as error: print(name, type(error).__name__)"
     );
-    let landlock = lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock"));
-    each(ways().into_iter().chain(without_overlays()).chain(landlock.map(|(_, way)| way)), |way| {
+    each(confining(), |way| {
         let users =
             fs::read_to_string("/etc/passwd").unwrap() + &format!("ann:x:4242:4242::{place}/ann:/bin/sh\n");
         let world = world(&attack).with("passwd", &users);
@@ -412,5 +419,62 @@ os.kill(os.getppid(), signal.SIGKILL)";
         assert_eq!(left, Vec::<&str>::new(), "{way:?}: {outcome}");
         let said = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains("the process that watches over it was killed"), "{way:?}: {outcome}");
+    });
+}
+
+/// Held: the process that watches over a server was once wallfacer itself, and holds what wallfacer held.
+#[test]
+fn no_secret_of_the_environment_is_in_what_the_kernel_shows_of_processes() {
+    const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let attack = "import glob, os
+secret = bytes.fromhex('HEX')
+for path in glob.glob('/proc/[0-9]*/environ') + glob.glob('/proc/[0-9]*/cmdline'):
+    try: text = open(path, 'rb').read()
+    except OSError: continue
+    if secret in text: print('in', path)
+for process in {1, os.getppid()}:
+    for name in ['mem', 'maps', 'auxv', 'fd', 'task/%d/environ' % process]:
+        path = '/proc/%d/%s' % (process, name)
+        try: os.listdir(path) if name == 'fd' else open(path, 'rb').read(1)
+        except OSError: continue
+        print('opened', path)
+print('looked')"
+        .replace("HEX", &SECRET.bytes().map(|byte| format!("{byte:02x}")).collect::<String>());
+    each(confining(), |way| {
+        let world = world(&attack);
+        let mut command =
+            way.command(&world, &["doctor", "--format", "json", "--", "/usr/bin/python3", "server.py"]);
+        command.env("GITHUB_TOKEN", SECRET);
+        let outcome = world.finish(command);
+        assert_eq!(told(&outcome), "looked\n", "{way:?}: {outcome}");
+    });
+}
+
+/// On every level that counts as confining.
+fn confining() -> impl Iterator<Item = Way> {
+    let landlock = lower_rungs().into_iter().filter(|(lacks, _)| !lacks.contains("landlock"));
+    ways().into_iter().chain(without_overlays()).chain(landlock.map(|(_, way)| way))
+}
+
+/// Held since there are stand-ins: where the server writes to the real directory, none is made.
+#[test]
+fn a_program_that_stands_in_for_a_missing_one_lies_in_the_sandbox_alone() {
+    let attack = "import os, subprocess
+for program in ['clusterctl', os.path.abspath('bin/devicectl'), os.path.abspath('link/otherctl')]:
+    try: print(subprocess.run([program, '--version'], capture_output=True, text=True).stdout)
+    except OSError as error: print(error)";
+    each(confining(), |way| {
+        let world = World::new().with("server.py", &server(attack, true)).with("bin/there", "");
+        let home = world.root().join("home/bin");
+        fs::create_dir(&home).unwrap();
+        std::os::unix::fs::symlink(&home, world.here().join("link")).unwrap();
+        let fuzz = ["fuzz", "--iterations", "3", "--budget", "60s", "--", "/usr/bin/python3", "server.py"];
+        let outcome = way.run(&world, &fuzz);
+        assert!(matches!(outcome.code, Some(0 | 1)), "{way:?}: {outcome}");
+        for place in [world.root().join("bin"), world.here().join("bin"), home] {
+            let names = fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().file_name());
+            let names: Vec<_> = names.filter(|name| name.to_string_lossy().ends_with("ctl")).collect();
+            assert!(names.is_empty(), "{way:?}: {names:?} in {}: {outcome}", place.display());
+        }
     });
 }

@@ -45,6 +45,11 @@ pub fn lower_rungs() -> Vec<(&'static str, Way)> {
         .collect()
 }
 
+/// The same where the kernel's Landlock is too old to keep signals in.
+pub fn with_old_landlock() -> Vec<Way> {
+    ways().into_iter().map(|way| Way { lacks: Some("user-namespaces,new-landlock"), ..way }).collect()
+}
+
 impl Way {
     /// The command in a world, ready to be started. What the world holds so far is given to the user first.
     pub fn command<S: AsRef<OsStr>>(&self, world: &World, args: &[S]) -> Command {

@@ -111,6 +111,11 @@ fn a_server_that_answers_with_text() {
 }
 
 #[test]
+fn a_program_that_sends_back_what_it_is_sent() {
+    refused("sends_back", 3, &World::new(), &[&PATIENT[..], &["--", "cat"]].concat());
+}
+
+#[test]
 fn a_server_that_sends_more_than_is_read() {
     refused("answer_too_long", 3, &World::new(), &["--max-line", "64", "--", &fixture(), "correct"]);
 }

@@ -50,6 +50,16 @@ fn what_was_declared_and_every_event_with_its_call_are_kept() {
 }
 
 #[test]
+fn the_command_may_stand_without_dashes() {
+    let (world, server) = (World::new(), fixture());
+    let without = world.run(&["behave", "--format", "json", &server, "behaviour", "leaky-notes", "--fixed"]);
+    let with =
+        world.run(&["behave", "--format", "json", "--", &server, "behaviour", "leaky-notes", "--fixed"]);
+    assert_eq!(without.json()["target"], with.json()["target"], "{without}");
+    assert_eq!(without.code, with.code);
+}
+
+#[test]
 fn noise_that_makes_no_sense_is_told_before_anything_is_watched() {
     let world = World::new();
     let mut command = world.command(&["behave", "--", &fixture(), "behaviour", "leaky-notes", "--fixed"]);

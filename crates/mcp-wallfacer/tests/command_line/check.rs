@@ -121,6 +121,26 @@ fn nothing_passes_that_was_not_tested() {
 }
 
 #[test]
+fn a_pattern_that_fits_no_tool_is_an_error_that_names_the_nearest() {
+    let server = fixture();
+    for command in [
+        &["check"][..],
+        &["ci"],
+        &["fuzz"],
+        &["behave"],
+        &["torture"],
+        &["differential"],
+        &["property", "--pack-all"],
+    ] {
+        let asked = ["--include", "chose_volume", "--", &server, "flaw", "ignores-maximum"];
+        let outcome = World::new().run(&[command, &asked].concat());
+        outcome.assert_fails(2);
+        let told = "no tool matches `chose_volume`; did you mean `choose_volume`?";
+        assert!(outcome.stderr.contains(told), "{outcome}");
+    }
+}
+
+#[test]
 fn the_configuration_weighs_findings() {
     let text = |severity: &str| {
         let server = fixture();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::help::COMMANDS;
 use crate::world::World;
 
-/// Stands for any number of lines in what a document shows.
+/// Stands for any number of lines in what a document shows, and for any text within one of them.
 const ANYTHING: &str = "[…]";
 
 pub fn root() -> PathBuf {
@@ -139,8 +139,18 @@ fn fits(shown: &[&str], printed: &[&str]) -> bool {
     match (shown.split_first(), printed.split_first()) {
         (None, None) => true,
         (Some((&ANYTHING, rest)), _) => (0..=printed.len()).any(|skipped| fits(rest, &printed[skipped..])),
-        (Some((line, rest)), Some((other, others))) => line == other && fits(rest, others),
+        (Some((line, rest)), Some((other, others))) => is_like(line, other) && fits(rest, others),
         _ => false,
+    }
+}
+
+/// Whether a line is the one that is shown, with any text where that is said.
+fn is_like(shown: &str, printed: &str) -> bool {
+    match shown.split_once(ANYTHING) {
+        None => shown == printed,
+        Some((before, behind)) => printed.strip_prefix(before).is_some_and(|rest| {
+            rest.char_indices().any(|(at, _)| is_like(behind, &rest[at..])) || is_like(behind, "")
+        }),
     }
 }
 

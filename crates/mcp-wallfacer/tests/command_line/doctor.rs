@@ -277,17 +277,17 @@ fn a_report_that_cannot_be_written_is_told() {
     assert_shown("output_full", &outcome);
 }
 
-/// Runs `doctor` on a terminal of its own, where somebody types this.
+/// Runs a command on a terminal of its own, where somebody types this.
 #[cfg(target_os = "linux")]
-fn on_a_terminal(world: &World, server: &str, typed: &str) -> Option<(String, Option<i32>)> {
+fn on_a_terminal(world: &World, command: &str, server: &str, typed: &str) -> Option<(String, Option<i32>)> {
     use std::io::Write;
     let script =
         ["/usr/bin/script", "/bin/script"].into_iter().find(|path| std::path::Path::new(path).exists());
     let script = wallfacer_fixtures::require("script (util-linux)", script)?;
-    let doctor = format!("{} doctor -- sh -c '{server}'", env!("CARGO_BIN_EXE_wallfacer"));
+    let line = format!("{} {command} -- sh -c '{server}'", env!("CARGO_BIN_EXE_wallfacer"));
     let plain = world.command(&["doctor"]);
     let mut command = std::process::Command::new(script);
-    command.args(["-q", "-e", "-c", &doctor, "/dev/null"]).current_dir(world.here()).env_clear();
+    command.args(["-q", "-e", "-c", &line, "/dev/null"]).current_dir(world.here()).env_clear();
     command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("TERM", "dumb");
     command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -302,10 +302,14 @@ fn on_a_terminal(world: &World, server: &str, typed: &str) -> Option<(String, Op
 #[test]
 #[cfg(target_os = "linux")]
 fn on_a_terminal_a_server_runs_without_the_sandbox_only_after_a_yes() {
-    for (typed, code, runs) in [("\n", 3, false), ("n\n", 3, false), ("what\n", 3, false), ("y\n", 0, true)] {
+    let answers = [("\n", 3, false), ("n\n", 3, false), ("what\n", 3, false), ("y\n", 0, true)];
+    let doctor = answers.map(|answer| ("doctor", answer));
+    // Others ask as well.
+    let others = ["check --budget 20s", "behave", "lock"].map(|command| (command, answers[0]));
+    for (command, (typed, code, runs)) in doctor.into_iter().chain(others) {
         let world = World::new();
         let server = format!("test -e ~/.netrc && exit 7; touch outside; exec {} correct", fixture());
-        let Some((shown, exit)) = on_a_terminal(&world, &server, typed) else { return };
+        let Some((shown, exit)) = on_a_terminal(&world, command, &server, typed) else { return };
         assert_eq!(exit, Some(code), "{typed:?}: {shown}");
         assert_eq!(world.here().join("outside").exists(), runs, "{typed:?}: {shown}");
         assert_eq!(shown.matches("[y/N]").count(), 1, "{typed:?}: {shown}");

@@ -28,5 +28,6 @@ mod secrets;
 mod shard;
 mod site;
 mod stored;
+mod templates;
 mod tls;
 mod world;

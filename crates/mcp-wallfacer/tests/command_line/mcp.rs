@@ -188,12 +188,20 @@ fn progress_is_told_to_whoever_asks_and_a_call_that_is_cancelled_is_not_answered
 }
 
 #[test]
-fn wallfacer_finds_nothing_in_itself() {
-    let world = World::new();
+fn wallfacer_finds_nothing_in_itself_in_either_era() {
     let program = env!("CARGO_BIN_EXE_wallfacer");
-    let report = world.run(&["check", "--budget", "30s", "--format", "json", "--", program, "mcp"]).json();
-    assert_eq!(report["findings"], json!([]), "{report:#}");
-    for tool in ["explain", "findings"] {
-        assert!(report["tools"][tool]["valid_completed"].as_u64().unwrap() > 0, "{report:#}");
-    }
+    let checked = |version: &str| {
+        let flags = ["check", "--budget", "30s", "--protocol", version, "--format", "json"];
+        let report = World::new().run(&[&flags[..], &["--", program, "mcp"]].concat()).json();
+        assert_eq!(report["findings"], json!([]), "{report:#}");
+        assert_eq!(report["server"]["protocol"], version);
+        for tool in ["explain", "findings"] {
+            assert!(report["tools"][tool]["valid_completed"].as_u64().unwrap() > 0, "{report:#}");
+        }
+    };
+    std::thread::scope(|scope| {
+        for version in ["2025-11-25", "2026-07-28"] {
+            scope.spawn(move || checked(version));
+        }
+    });
 }

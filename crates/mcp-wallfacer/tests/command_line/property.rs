@@ -55,7 +55,18 @@ fn suggestions_are_told_with_reasons_and_written_where_they_load() {
     let world = World::new();
     let told = world.run(&["suggest", "--demo", "--format", "json"]);
     told.assert_succeeds();
-    assert!(!told.json()["suggestions"].as_array().unwrap().is_empty(), "{told}");
+    let suggested = told.json()["suggestions"].as_array().cloned().unwrap();
+    assert!(!suggested.is_empty(), "{told}");
+    for each in &suggested {
+        for (key, is_right) in [
+            ("pack", each["pack"].is_string()),
+            ("witness_tool", each["witness_tool"].is_string()),
+            ("param_overrides", each["param_overrides"].is_object()),
+            ("reason", each["reason"].is_string()),
+        ] {
+            assert!(is_right, "{key}: {each}");
+        }
+    }
     let written = world.run(&["suggest", "--demo", "--write"]);
     assert!(written.code == Some(0) && written.stderr.contains("added to"), "{written}");
     world.run(&["pack", "list"]).assert_succeeds();
@@ -138,6 +149,11 @@ fn what_is_fixed_is_sent_once_and_what_is_generated_as_often_as_is_typed() {
     };
     assert_eq!(calls(&[]), 1 + 5);
     assert_eq!(calls(&["--cases", "9"]), 1 + 9);
+    let told = world.run(&["property", "rules.yaml", "--", &fixture, "correct"]).stdout;
+    let row =
+        told.lines().find(|line| line.starts_with("  add ")).map(|row| row.split_whitespace().collect());
+    // Of fixed arguments nobody says whether they are valid.
+    assert_eq!(row, Some(vec!["add", "6", "5/5", "0", "0", "0"]), "{told}");
 }
 
 #[test]

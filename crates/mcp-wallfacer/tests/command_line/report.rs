@@ -19,6 +19,8 @@ fn a_run_is_kept_and_shown_again_in_every_format() {
     let name = list.stdout.split_whitespace().next().unwrap().to_owned();
     let compared = world.run(&["report", &name, "--against", &name]);
     assert!(compared.stdout.contains("0 new, 0 not seen any more, 1 the same"), "{compared}");
+    let quiet = world.run(&["report", "-q"]);
+    assert_eq!(quiet.stdout.lines().count(), 1, "{quiet}");
     let saved = world.run(&["report", "--format", "json", "-o", "saved.json"]);
     saved.assert_succeeds();
     assert!(world.run(&["report", "saved.json"]).stdout.contains(&id));

@@ -1,6 +1,9 @@
 //! A plan that is divided comes to what it comes to undivided, and several servers are checked in one go.
 
 use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -30,18 +33,28 @@ impl Result {
 }
 
 fn fuzz(world: &World, flaw: &str, flags: &[&str]) -> Outcome {
+    world.finish(fuzzing(world, flaw, flags))
+}
+
+fn fuzzing(world: &World, flaw: &str, flags: &[&str]) -> Command {
     let server = fixture();
     let fuzz = ["fuzz", "--iterations", "20", "--timeout", "1s", "--format", "json", "--no-record"];
-    world.run(&[&fuzz, flags, &["--", &server, "flaw", flaw]].concat())
+    world.command(&[&fuzz, flags, &["--", &server, "flaw", flaw]].concat())
+}
+
+/// What one part is asked for, and the file of its report.
+fn part(flaw: &str, index: u32, count: u32) -> ([String; 6], String) {
+    let file = format!("{flaw}-{index}-of-{count}.json");
+    let corpus = format!("corpus-{flaw}-{index}-of-{count}");
+    let flags = ["--shard", &format!("{index}/{count}"), "--corpus", &corpus, "-o", &file].map(str::to_owned);
+    (flags, file)
 }
 
 /// All parts of a plan of so many, in files of the world.
 fn divided(world: &World, flaw: &str, count: u32) -> Vec<String> {
     let part = move |index: u32| {
-        let file = format!("{flaw}-{index}-of-{count}.json");
-        let corpus = format!("corpus-{flaw}-{index}-of-{count}");
-        let shard = format!("{index}/{count}");
-        fuzz(world, flaw, &["--shard", &shard, "--corpus", &corpus, "-o", &file]);
+        let (flags, file) = part(flaw, index, count);
+        fuzz(world, flaw, &flags.each_ref().map(String::as_str));
         file
     };
     // Each is a machine of its own.
@@ -71,6 +84,36 @@ fn all_parts_together_are_the_undivided_run() {
         assert_eq!(Result::of(&joined), Result::of(&whole), "in {count}: {joined}");
         assert_eq!(joined.code, Some(1));
     }
+}
+
+#[test]
+fn a_part_that_was_killed_is_missing_until_it_is_done_again() {
+    let world = World::new();
+    let flaw = "crash-shared-by-three-tools";
+    let whole = fuzz(&world, flaw, &["--corpus", "corpus-whole"]);
+    let (flags, file) = part(flaw, 2, 3);
+    let flags = flags.each_ref().map(String::as_str);
+    let others = [1, 3].map(|index| {
+        let (flags, file) = part(flaw, index, 3);
+        fuzz(&world, flaw, &flags.each_ref().map(String::as_str));
+        file
+    });
+    let pipe = world.here().join("events");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut killed = fuzzing(&world, flaw, &[&flags[..], &["--events", "events"]].concat()).spawn().unwrap();
+    // It is at work by then.
+    let mut events = BufReader::new(File::open(&pipe).unwrap()).lines().map_while(|line| line.ok());
+    assert!(events.any(|line| line.contains("\"round_begun\"")));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    fs::remove_file(&pipe).unwrap();
+    assert!(!world.files().contains(&file), "half a report is none");
+    let missing = merged(&world, &others);
+    let told = Result::of(&missing);
+    assert!(told.not_tested.contains("shard 2/3") && missing.code != Some(0), "{missing}");
+    fuzz(&world, flaw, &flags);
+    let joined = merged(&world, &[&others[1..], &[file], &others[..1]].concat());
+    assert_eq!(Result::of(&joined), Result::of(&whole), "{joined}");
 }
 
 #[test]

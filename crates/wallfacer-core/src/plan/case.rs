@@ -235,6 +235,15 @@ impl Case {
         self.steps.iter().any(|step| matches!(step, Step::Disturb(disturbance) if fills(disturbance)))
     }
 
+    /// Whether it takes several processes of a server over stdio.
+    pub fn takes_processes(&self) -> bool {
+        let beside = |step: &Step| {
+            let Step::Disturb(disturbance) = step else { return false };
+            matches!(**disturbance, Disturbance::Beside | Disturbance::BesideAsks { .. })
+        };
+        self.schedule().is_some_and(|schedule| schedule.clients() > 1) || self.steps.iter().any(beside)
+    }
+
     /// What several clients do, where that is what this case consists of.
     pub fn schedule(&self) -> Option<&Schedule> {
         match &self.steps[..] {

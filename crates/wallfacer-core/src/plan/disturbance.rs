@@ -25,9 +25,11 @@ pub enum Disturbance {
     Cancel { after_ms: u64, request: Request },
     /// Send a request so many times, and read nothing for so many milliseconds.
     Unread { times: u32, ms: u64, request: Request },
-    /// Start another server that finds what the first has made so far: its files, and its ports taken. It is asked for
-    /// nothing, and ended.
+    /// Start a second process of the server beside the first, with the same files and ports. It is asked for nothing, and
+    /// ended.
     Beside,
+    /// The same, and it is asked for something first.
+    BesideAsks { request: Request },
     /// End what was started by SIGKILL, and close the input: what it had started itself must go too.
     KillLauncher,
     /// From here on all services that the server asks fail in this way.
@@ -50,6 +52,8 @@ pub enum Disturbance {
     /// A second process of the server is there, as behind a load balancer, and stores something in a session of its own. The
     /// session of the first process is used with the second.
     Elsewhere { plant: Request, request: Request },
+    /// Store something in a session, and send a request of another client that names no session at all.
+    Nameless { plant: Request, request: Request },
     /// Send a request over HTTP, lose the connection as soon as it can be resumed, and resume it.
     Drop { request: Request },
     /// Send a request that may tell how far it is, and see what it tells, also after its answer.
@@ -135,7 +139,9 @@ impl Disturbance {
             | Disturbance::SlowBody { request, .. }
             | Disturbance::Reuse { request }
             | Disturbance::Elsewhere { request, .. }
+            | Disturbance::Nameless { request, .. }
             | Disturbance::Drop { request }
+            | Disturbance::BesideAsks { request }
             | Disturbance::Progress { request } => Some(request),
             Disturbance::Restart { .. }
             | Disturbance::Beside

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::case::Step;
 use super::knowledge::{Common, Knowledge};
 
@@ -32,6 +34,17 @@ impl Taught {
 }
 
 impl FirstCalls {
+    /// The arguments that each tool took.
+    pub fn worked(&self) -> impl Iterator<Item = (String, Value)> {
+        self.tools.iter().flat_map(|(tool, taught)| {
+            let of = |(_, step): &(Vec<Step>, Step)| {
+                let (_, params) = step.request()?;
+                Some((tool.clone(), params.get("arguments")?.clone()))
+            };
+            taught.calls.iter().rev().filter_map(of)
+        })
+    }
+
     /// The tools that took a call.
     pub fn reached(&self) -> impl Iterator<Item = &str> {
         self.tools.iter().filter(|(_, taught)| !taught.calls.is_empty()).map(|(tool, _)| tool.as_str())

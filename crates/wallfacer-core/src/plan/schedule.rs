@@ -31,6 +31,8 @@ pub enum Question {
     Answers,
     /// Does what was written show in what is read?
     Store,
+    /// The same, where each client is a process of its own and what is stored lies in files that all of them use.
+    Files,
     /// Is each call counted?
     Counter,
     /// Does what one client wrote stay with it?

@@ -38,6 +38,7 @@ pub use listing::{differences, stored};
 pub use look::{Detail, Look};
 pub use merge::{NotMerged, merge};
 pub use trace::{manifest, trace_lines};
+pub use verdict::counted;
 
 use serde_json::Value;
 

@@ -94,7 +94,8 @@ pub fn server(document: &Document) -> String {
     let server = &document.server;
     let name =
         server.name.as_deref().map_or("a server without a name".to_owned(), |name| shortened(name, NAME));
-    let version = server.version.as_deref().map(|version| format!(" {}", shortened(version, NAME)));
+    let version = server.version.as_deref().filter(|version| !version.is_empty());
+    let version = version.map(|version| format!(" {}", shortened(version, NAME)));
     format!("{name}{}, protocol {}", version.unwrap_or_default(), server.protocol)
 }
 

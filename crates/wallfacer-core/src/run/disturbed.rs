@@ -80,12 +80,14 @@ impl Life {
             // The runner does these, for they take another server.
             Disturbance::Restart { .. }
             | Disturbance::Beside
+            | Disturbance::BesideAsks { .. }
             | Disturbance::Stale { .. }
             | Disturbance::Ended { .. }
             | Disturbance::Sessions { .. }
             | Disturbance::SlowBody { .. }
             | Disturbance::Reuse { .. }
             | Disturbance::Elsewhere { .. }
+            | Disturbance::Nameless { .. }
             | Disturbance::Foreign { .. } => Taken::unanswered("nothing", Duration::ZERO),
         }
     }

@@ -34,11 +34,14 @@ const SECRET_WORDS: [&str; 24] = [
 ];
 
 /// The same for the end of a word, for many are written together: `clientsecret`, `PGPASSWORD`, `accesstoken`.
-const SECRET_ENDINGS: [&str; 13] = [
+const SECRET_ENDINGS: [&str; 18] = [
     "accesskey",
     "apikey",
+    "authkey",
     "credential",
     "credentials",
+    "encryptionkey",
+    "masterkey",
     "passphrase",
     "passwd",
     "password",
@@ -47,6 +50,8 @@ const SECRET_ENDINGS: [&str; 13] = [
     "secret",
     "secretkey",
     "secrets",
+    "signingkey",
+    "sshkey",
     "token",
 ];
 
@@ -75,7 +80,11 @@ pub fn is_secret_name(name: &str) -> bool {
 }
 
 fn is_secret_word(word: &str) -> bool {
-    SECRET_WORDS.contains(&word) || SECRET_ENDINGS.iter().any(|ending| word.ends_with(ending))
+    // Some have several: `API_KEY2`. Others are called so: `AUTH0_DOMAIN`.
+    let first = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    SECRET_WORDS.contains(&word)
+        || first == "key"
+        || SECRET_ENDINGS.iter().any(|ending| first.ends_with(ending))
 }
 
 /// Whether a value taken from this environment variable is to be kept out of sight wherever it turns up.
@@ -176,6 +185,9 @@ mod tests {
             "credentials",
             "SENTRY_DSN",
             "SLACK_WEBHOOK",
+            "API_KEY2",
+            "token1",
+            "SIGNINGKEY",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
@@ -194,6 +206,8 @@ mod tests {
             "tokenizer",
             "spinner",
             "side",
+            "sha256",
+            "AUTH0_DOMAIN",
         ] {
             assert!(!is_secret_name(name), "{name}");
         }

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use wallfacer_process::{Ending, StartError, Status};
+use wallfacer_process::{Ending, Process, StartError, Status};
 
 use super::fault::{Fault, Faults};
 use super::http::{HttpError, SetupError};
+use super::sample::last_lines;
 use super::shortened;
 use crate::target::{Version, quoted_for_shell};
 use crate::world::{Lack, Sought};
@@ -75,6 +76,16 @@ impl ConnectError {
             Self::HttpStatus { status, .. } => Some(*status),
             _ => None,
         }
+    }
+
+    /// The same with what a process wrote to stderr, where that is missing: a second process writes where the first does.
+    pub(super) fn with_words_of(mut self, process: &Process) -> ConnectError {
+        if let Self::Exited { stderr, .. } | Self::Silent { stderr, .. } = &mut self
+            && stderr.is_empty()
+        {
+            *stderr = last_lines(&process.stderr().tail);
+        }
+        self
     }
 
     /// What went wrong, wherever it ran.

@@ -27,7 +27,8 @@ const OVERSIZED_HEAD: usize = 64 << 10;
 
 /// The channel to a process that we started.
 pub struct Stdio {
-    process: Arc<Process>,
+    /// None for a second process, which ends with the first.
+    process: Option<Arc<Process>>,
     stdin: Option<Sender>,
     stdout: Option<Receiver>,
     /// Both pipes, while no runtime has them.
@@ -78,8 +79,20 @@ impl Stdio {
     pub fn new(process: Process, pipes: Pipes, max_line: usize) -> Stdio {
         let process = Arc::new(process);
         let watched = process.clone();
+        let exited = async move {
+            let _ending = watched.exited().await;
+        };
         Stdio {
-            process,
+            process: Some(process),
+            exit: Exit::Awaited(Box::pin(exited)),
+            ..Stdio::second(pipes, max_line)
+        }
+    }
+
+    /// The channel to a second process of a server that has one already.
+    pub fn second(pipes: Pipes, max_line: usize) -> Stdio {
+        Stdio {
+            process: None,
             stdin: Some(pipes.stdin),
             stdout: Some(pipes.stdout),
             detached: None,
@@ -90,14 +103,12 @@ impl Stdio {
             searched: 0,
             max_line,
             oversized: None,
-            exit: Exit::Awaited(Box::pin(async move {
-                let _ending = watched.exited().await;
-            })),
+            exit: Exit::Awaited(Box::pin(std::future::pending())),
         }
     }
 
-    pub fn process(&self) -> &Process {
-        &self.process
+    pub fn process(&self) -> Option<&Process> {
+        self.process.as_deref()
     }
 
     /// Lets go of the runtime that it was opened in, so that another may go on. False where it cannot.

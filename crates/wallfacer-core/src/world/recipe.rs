@@ -55,6 +55,8 @@ pub struct World {
     pub lookups: bool,
     /// What all that is written may take; none for what is usual.
     pub disk: Option<u64>,
+    /// Whether a second process of each server may be had in the same world.
+    pub second: bool,
     /// The best rung that is tried.
     pub best: Rung,
     pub(super) home: PathBuf,
@@ -96,6 +98,7 @@ impl World {
             watch: target.sandbox.required.observe,
             lookups: false,
             disk: None,
+            second: false,
             best: Rung::Overlay,
             home: home(target, ambient),
             home_of_server: given_home(target).unwrap_or_else(|| home(target, ambient)),
@@ -351,6 +354,7 @@ impl World {
                 Net::Deny => Network::Deny,
                 Net::Host => Network::Host,
             },
+            second: self.second,
             best: self.best,
             limits: match self.disk {
                 Some(disk_bytes) => Limits { disk_bytes, ..Limits::default() },

@@ -11,7 +11,7 @@ use wallfacer_process::sink::Kind as FlowKind;
 use wallfacer_process::trace::{Address, Event, Kind, Outcome, Program, Transport};
 
 use super::recipe::World;
-use super::stand_in::{can_be_stood_in_for, stand_ins};
+use super::stand_in::{MAX_STAND_INS, can_be_stood_in_for, stand_ins};
 use super::standing::Standing;
 use super::traced::Traced;
 use crate::target::Net;
@@ -88,8 +88,12 @@ impl World {
     /// those that are new.
     pub fn stand_in_for(&mut self, path: &OsStr, traced: &Traced) -> Vec<String> {
         let of_calls = traced.events.iter().rev().take(MAX_LOOKED_AT).filter(|event| event.call.is_some());
-        let mut missing = programs(path, of_calls);
-        missing.retain(|name, place| can_be_stood_in_for(name) && !self.stand_ins.contains_key(place));
+        let missing = programs(path, of_calls).into_iter();
+        let is_new = |(name, place): &(String, PathBuf)| {
+            can_be_stood_in_for(name) && !self.stand_ins.contains_key(place)
+        };
+        let room = MAX_STAND_INS.saturating_sub(self.stand_ins.len());
+        let missing: BTreeMap<String, PathBuf> = missing.filter(is_new).take(room).collect();
         self.stand_ins.extend(stand_ins(&missing));
         missing.into_keys().collect()
     }

@@ -12,7 +12,7 @@ const IRREPLACEABLE: [&str; 22] = [
     "node", "npm", "npx", "gcc", "cc", "ld", "clang", "make", "java", "deno", "bun",
 ];
 /// Stand-ins of one world.
-const MAX_STAND_INS: usize = 16;
+pub(super) const MAX_STAND_INS: usize = 16;
 const LONGEST_NAME: usize = 40;
 
 /// Answers every call as a program that does what it was told: JSON where that is asked for, its version, which is new enough for
@@ -47,7 +47,7 @@ pub(super) fn can_be_stood_in_for(name: &str) -> bool {
 
 /// The stand-ins for these programs, each where it was looked for last.
 pub(super) fn stand_ins(programs: &BTreeMap<String, PathBuf>) -> BTreeMap<PathBuf, Plant> {
-    let wanted = programs.iter().filter(|(name, _)| can_be_stood_in_for(name)).take(MAX_STAND_INS);
+    let wanted = programs.iter().filter(|(name, _)| can_be_stood_in_for(name));
     let planted = wanted.map(|(name, place)| {
         let content = SCRIPT.replace("$NAME", name).into();
         (place.clone(), Plant::File { content, executable: true })

@@ -1,6 +1,7 @@
 """A small server that goes wrong when something happens to it in the middle of its work. See `frame.py`."""
 
 import atexit
+import contextlib
 import fcntl
 import itertools
 import json
@@ -8,6 +9,7 @@ import os
 import random
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -68,29 +70,55 @@ def append(text):
     kept[0].seek(0)
 
 
+@contextlib.contextmanager
+def locked():
+    """Keeps other processes of this server out."""
+    os.makedirs(HOME, exist_ok=True)
+    with open(STORE + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def note(arguments):
-    with LOCK:
-        if flawed("dies-of-a-lost-file"):
-            if kept and not os.path.exists(STORE):
-                os._exit(3)
-            kept[:] = [True]
-        if flawed("saves-at-the-end"):
-            kept.append(arguments["text"])
-            return said("noted")
-        if flawed("keeps-its-file-open"):
-            append(arguments["text"])
-            return said("noted")
-        if flawed("hides-failures"):
-            kept.append(arguments["text"])
-            try:
-                save(kept)
-            except OSError:
-                pass
-            return said("noted")
+    try:
+        with LOCK, locked() if FIXED else contextlib.nullcontext():
+            return keep(arguments["text"])
+    except OSError as error:
+        return failed("the note was not stored: %s" % error.strerror)
+
+
+def noted(arguments):
+    """The same, as the output schema wants it, which is not that of the list."""
+    answer = note(arguments)
+    return answer if "isError" in answer else {**answer, "structuredContent": {"noted": True}}
+
+
+def keep(text):
+    if flawed("dies-of-a-lost-file"):
+        if kept and not os.path.exists(STORE):
+            os._exit(3)
+        kept[:] = [True]
+    if flawed("saves-at-the-end"):
+        kept.append(text)
+        return said("noted")
+    if flawed("overwrites-others"):
+        # What is kept in memory is written over all that others have stored meanwhile.
+        if not kept:
+            kept[:] = load()
+        save(kept + [text])
+        kept.append(text)
+        return said("noted")
+    if flawed("keeps-its-file-open"):
+        append(text)
+        return said("noted")
+    if flawed("hides-failures"):
+        kept.append(text)
         try:
-            save(load() + [arguments["text"]])
-        except OSError as error:
-            return failed("the note was not stored: %s" % error.strerror)
+            save(kept)
+        except OSError:
+            pass
+        return said("noted")
+    save(load() + [text])
     return said("noted")
 
 
@@ -151,6 +179,11 @@ def look_up(arguments):
             return said(str(fetch(word, 2)))
         except Exception:
             return failed(traceback.format_exc())
+    if flawed("says-nothing"):
+        try:
+            return said(str(fetch(word, 2)))
+        except Exception:
+            return failed("")
     if flawed("dies-of-services"):
         try:
             return said(str(fetch(word, 2)))
@@ -173,6 +206,12 @@ def glance(arguments):
     if flawed("keeps-scraps"):
         handle, _ = tempfile.mkstemp()
         os.close(handle)
+    if flawed("keeps-memory"):
+        kept.append(bytes(64 << 10))
+    if flawed("keeps-files") and next(glances) % 3 == 0:
+        kept.append(open(os.devnull))
+    if flawed("keeps-children") and next(glances) % 3 == 0:
+        kept.append(subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
     return said("seen " + arguments["word"])
 
 
@@ -198,8 +237,9 @@ def tell(token, step):
 
 WORD = {"word": {"type": "string", "minLength": 1, "maxLength": 40}}
 TEXT = {"text": {"type": "string", "minLength": 1}}
+NOTED = {"type": "object", "properties": {"noted": {"type": "boolean"}}, "required": ["noted"]}
 BOARD = {
-    "add_note": tool(note, "Adds a note to the board.", TEXT, ["text"]),
+    "add_note": {**tool(noted, "Adds a note to the board.", TEXT, ["text"]), "outputSchema": NOTED},
     "list_notes": tool(notes, "Lists the notes.", {}, []),
 }
 PONDER = {"ponder": tool(ponder, "Thinks about a word.", WORD, ["word"])}
@@ -219,7 +259,11 @@ KINDS = {
     "waits-for-ever": WORDS,
     "shows-traces": WORDS,
     "dies-of-services": WORDS,
+    "says-nothing": WORDS,
     "keeps-threads": {"peek": GLANCE["peek"]},
+    "keeps-memory": {"peek": GLANCE["peek"]},
+    "keeps-files": {"peek": GLANCE["peek"]},
+    "keeps-children": {"peek": GLANCE["peek"]},
     "keeps-scraps": {"peek": GLANCE["peek"]},
     "shuffles": GLANCE,
     "drops-unread": GLANCE,
@@ -290,6 +334,13 @@ def begin():
         lock = os.open(os.path.join(HOME, "lock"), os.O_CREAT | os.O_RDWR | (0 if FIXED else os.O_EXCL))
         atexit.register(lambda: os.path.exists(os.path.join(HOME, "lock")) and os.remove(os.path.join(HOME, "lock")))
         os.write(lock, b"%d" % os.getpid())
+    if NAME == "locks-its-database":
+        os.makedirs(HOME, exist_ok=True)
+        database = sqlite3.connect(os.path.join(HOME, "notes.db"), timeout=0.1)
+        database.execute("CREATE TABLE IF NOT EXISTS starts (at)")
+        # Nobody else can read or write as long as this is not ended.
+        database.execute("BEGIN EXCLUSIVE" if flawed("locks-its-database") else "BEGIN DEFERRED")
+        kept.append(database)
     if flawed("saves-at-the-end", "hides-failures"):
         kept[:] = load()
     if NAME == "stays-below" and "--below" not in sys.argv:

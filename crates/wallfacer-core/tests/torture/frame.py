@@ -53,6 +53,7 @@ class Server:
     def __init__(self, tools):
         self.tools = tools
         self.sessions = set()
+        self.capabilities = {"tools": {}}
 
     def run(self, chosen, arguments):
         return chosen["run"](arguments)
@@ -77,7 +78,7 @@ class Server:
         method, identity = message.get("method"), message.get("id")
         if method == "initialize":
             version = message.get("params", {}).get("protocolVersion", "2025-06-18")
-            about = {"serverInfo": {"name": "torture-" + NAME, "version": "1"}, "capabilities": {"tools": {}}}
+            about = {"serverInfo": {"name": "torture-" + NAME, "version": "1"}, "capabilities": self.capabilities}
             return {"id": identity, "result": {"protocolVersion": version, **about}}
         if method == "ping":
             return {"id": identity, "result": {}}

@@ -1,15 +1,20 @@
 """A small server that goes wrong with calls in flight together: each is answered on a thread of its own. See `frame.py`."""
 
+import contextlib
+import fcntl
 import json
 import os
+import queue
 import random
 import tempfile
 import threading
 import time
 
-from frame import FIXED, NAME, OUT, Server, failed, local, said, tool
+from frame import FIXED, NAME, OUT, Handler, Server, failed, flawed, local, said, tool
 
 LOCK = threading.Lock()
+# What all processes of one user share.
+HOME = os.path.join(os.path.expanduser("~"), ".items")
 STORE = os.path.join(tempfile.mkdtemp(), "items.json")
 items = []
 running = 0
@@ -17,6 +22,9 @@ running = 0
 total = 40
 current = {"word": ""}
 pending = {}
+bodies = {}
+replica, fresh = [], []
+deep = 0
 first, second = threading.Lock(), threading.Lock()
 
 
@@ -73,6 +81,88 @@ def add_in_pieces(arguments):
     return said("added")
 
 
+def add_to_shared_file(arguments):
+    os.makedirs(HOME, exist_ok=True)
+    path = os.path.join(HOME, "items.json")
+    # Calls of one process wait for each other, and those of two do not.
+    with LOCK, open(path + ".lock", "w") as lock:
+        if FIXED:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        stored = read_shared(path)
+        pause()
+        whole = "%s.%d" % (path, os.getpid())
+        with open(whole, "w") as file:
+            json.dump(stored + [arguments["text"]], file)
+        os.replace(whole, path)
+    return said("added")
+
+
+def read_shared(path):
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
+        return json.load(file)
+
+
+def list_shared_file(_):
+    return said(json.dumps(read_shared(os.path.join(HOME, "items.json"))))
+
+
+def add_and_try_again(arguments):
+    seen = len(items)
+    pause()
+    with LOCK:
+        items.append(arguments["text"])
+        # Somebody else was quicker, so it is done once more.
+        if not FIXED and len(items) > seen + 1:
+            items.append(arguments["text"])
+    return said("added")
+
+
+def add_both(arguments):
+    with Guard():
+        known = dict(bodies)
+        pause()
+        known[arguments["title"]] = arguments["body"]
+        with contextlib.nullcontext() if FIXED else LOCK:
+            items.append(arguments["title"])
+        bodies.clear()
+        bodies.update(known)
+    return said("added")
+
+
+def list_both(_):
+    with LOCK:
+        return said(json.dumps([[title, bodies.get(title)] for title in items]))
+
+
+def add_and_refuse(arguments):
+    with LOCK:
+        items.append(arguments["text"])
+    pause()
+    if not FIXED and running > 1:
+        return failed("somebody else changes the list: nothing was added")
+    return said("added")
+
+
+def add_to_replicas(arguments):
+    with LOCK:
+        items.append(arguments["text"])
+        fresh[:] = [True]
+    with Guard():
+        known = list(replica)
+        pause()
+        replica[:] = known + [arguments["text"]]
+    return said("added")
+
+
+def list_replica(_):
+    # The first who asks after a change is answered by the source, and the next by its copy.
+    with LOCK:
+        source = fresh.pop() if fresh else False
+        return said(json.dumps(items if source else list(replica)))
+
+
 def list_file(_):
     with Guard():
         try:
@@ -111,6 +201,30 @@ def look_up(arguments):
     current["word"] = arguments["word"]
     pause()
     return said("meaning of " + current["word"])
+
+
+def look_up_deep(arguments):
+    global deep
+    deep += 1
+    try:
+        pause()
+        # One count for all calls, where each call has a depth of its own.
+        if not FIXED and deep > 2:
+            return said("meaning of %s, cut short" % arguments["word"])
+        return said("meaning of %s, as it is told" % arguments["word"])
+    finally:
+        deep -= 1
+
+
+def wait_long(arguments):
+    with contextlib.nullcontext() if FIXED else LOCK:
+        time.sleep(0.4)
+    return said("thought of " + arguments["word"])
+
+
+def look_quickly(arguments):
+    with contextlib.nullcontext() if FIXED else LOCK:
+        return said("meaning of " + arguments["word"])
 
 
 def look_up_once(arguments):
@@ -171,6 +285,29 @@ def one_by_one(arguments):
         return said("read " + arguments["word"])
 
 
+def add_and_tell(arguments):
+    with LOCK:
+        items.append(arguments["text"])
+    told = {"level": "info", "logger": "list", "data": "added " + arguments["text"]}
+    message = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": told})
+    for session, listener in list(listening.items()):
+        if not FIXED or session == local.session:
+            listener.put(message)
+    return said("added")
+
+
+def session_note(arguments):
+    """The notes of a process lie in a file; those of one process are none of another's business."""
+    os.makedirs(HOME, exist_ok=True)
+    path = os.path.join(HOME, "notes-%d" % os.getpid() if FIXED else "notes")
+    with LOCK, open(path, "a+") as file:
+        if "add" in arguments:
+            file.write(arguments["add"] + "\n")
+            file.flush()
+        file.seek(0)
+        return said(json.dumps(file.read().split()))
+
+
 def notes(arguments):
     with LOCK:
         if "add" in arguments:
@@ -186,6 +323,7 @@ def board(arguments):
 
 
 by_session = {}
+listening = {}
 
 
 def session_notes(arguments):
@@ -233,6 +371,7 @@ def by_id(arguments):
 
 WORD = {"word": {"type": "string", "minLength": 1, "maxLength": 40}}
 TEXT = {"text": {"type": "string", "minLength": 1, "maxLength": 40}}
+BOTH = {"title": WORD["word"], "body": WORD["word"]}
 
 
 def words(run):
@@ -246,9 +385,23 @@ def lists(write, read):
     }
 
 
-def jotter(about):
+def pairs():
+    return {
+        "add_item": tool(add_both, "Adds an item to the list.", BOTH, ["title", "body"]),
+        "list_items": tool(list_both, "Lists the items.", {}, []),
+    }
+
+
+def slow_and_quick():
+    return {
+        "ponder": tool(wait_long, "Thinks about a word.", WORD, ["word"]),
+        "look_up": tool(look_quickly, "Looks a word up.", WORD, ["word"]),
+    }
+
+
+def jotter(about, run=session_notes):
     add = {"add": {"type": "string", "maxLength": 40}}
-    return {"jot": tool(session_notes, about, add, [])}
+    return {"jot": tool(run, about, add, [])}
 
 
 def owned(run, name, about):
@@ -279,13 +432,23 @@ def erasers():
 SERVERS = {
     "loses-writes": lists(add_to_file, list_file),
     "spoils-store": lists(add_in_pieces, list_file),
+    "loses-writes-of-processes": lists(add_to_shared_file, list_shared_file),
+    "doubles-writes": lists(add_and_try_again, list_items),
+    "tears-writes": pairs(),
+    "keeps-refused-writes": lists(add_and_refuse, list_items),
+    "goes-back": lists(add_to_replicas, list_replica),
     "swaps-answers": words(look_up),
+    "answers-otherwise": words(look_up_deep),
+    "answers-twice": words(one_by_one),
     "drops-answers": words(look_up_once),
     "locks-up": words(take_both),
     "loses-counts": {"count_visit": tool(count, "Counts a visit.", {}, [])},
     "loses-increments": counters(),
     "dies-in-company": words(fragile),
     "fails-in-company": words(locked),
+    "shares-notes-of-processes": jotter("Gives the notes of the current session, which are private to it.", session_note),
+    "tells-everybody": lists(add_and_tell, list_items),
+    "stalls-others": slow_and_quick(),
     "shows-notes": owned(notes, "session", "Gives the notes of a session. Notes are private to their session."),
     "leaks-sessions": jotter("Gives the notes of the current session, which are private to it."),
     "leaks-values": values("Values are private to the current session."),
@@ -311,9 +474,16 @@ class Together(Server):
             running += 1
         try:
             return chosen["run"](arguments)
+        except OSError as error:
+            return failed("it was not stored: %s" % error.strerror)
         finally:
             with OUT:
                 running -= 1
+
+    def work(self, message):
+        super().work(message)
+        if flawed("answers-twice") and running > 1:
+            super().work(message)
 
     def begin_session(self):
         if NAME == "turns-second-away" and not FIXED and self.sessions:
@@ -321,4 +491,23 @@ class Together(Server):
         return super().begin_session()
 
 
-Together(SERVERS[NAME]).serve()
+class Streams(Handler):
+    """Has a stream of notifications for each session."""
+
+    def do_GET(self):
+        listener = listening.setdefault(self.headers.get("Mcp-Session-Id"), queue.Queue())
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.flush()
+        while True:
+            self.wfile.write(b"data: " + listener.get().encode() + b"\n\n")
+            self.wfile.flush()
+
+
+SERVER = Together(SERVERS[NAME])
+if NAME == "tells-everybody":
+    SERVER.handler = Streams
+    SERVER.capabilities["logging"] = {}
+SERVER.serve()

@@ -15,6 +15,8 @@ from frame import NAME, Handler, Server, flawed, local, said, tool
 FEW = 16
 READING = threading.Lock()
 notes = {}
+# The session that was served last.
+latest = []
 # The same numbers in each process.
 drawn = random.Random(7)
 # Few, and none of them twice.
@@ -33,7 +35,7 @@ def show(_):
 
 def owned():
     """The notes of the session, where each has its own."""
-    return notes.setdefault(local.session if NAME in ["draws-the-same", "own-notes"] else "", [])
+    return notes.setdefault(local.session if NAME in ["draws-the-same", "own-notes", "serves-without-session"] else "", [])
 
 
 TEXT = {"text": {"type": "string", "minLength": 1}}
@@ -58,6 +60,15 @@ class Sessions(Server):
     def end_session(self, session):
         if not flawed("keeps-ended-sessions"):
             super().end_session(session)
+
+    def is_known(self, session):
+        return (flawed("serves-without-session") and session is None) or super().is_known(session)
+
+    def call(self, identity, params, session=""):
+        if session is None:
+            session = latest[0]
+        latest[:] = [session]
+        return super().call(identity, params, session)
 
     def stale(self):
         return 500 if flawed("fails-on-old-sessions") else 404

@@ -137,6 +137,17 @@ impl Layout {
             .map_or((Path::new("/"), Area::Bound), |(path, &area)| (path, area))
     }
 
+    /// What is put into each area.
+    pub(crate) fn additions_by_area(&self) -> BTreeMap<&Path, Vec<(&Path, &Addition)>> {
+        let mut by_area: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (place, addition) in &self.additions {
+            if let Some(parent) = place.parent() {
+                by_area.entry(self.around(parent).0).or_default().push((place.as_path(), addition));
+            }
+        }
+        by_area
+    }
+
     fn add_root(&mut self, builder: &Builder, bare: bool) -> io::Result<()> {
         self.areas.insert("/".into(), Area::Fresh { mode: 0o755 });
         for entry in fs::read_dir("/")?.take(MAX_TOP_LEVEL) {

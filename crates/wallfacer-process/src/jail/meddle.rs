@@ -86,17 +86,22 @@ impl Meddled {
     }
 }
 
+/// The root of a jailed process. Its number may have gone to another by now: one that has the root that we have lives in no
+/// jail, and its files are real.
 fn root(pid: u32) -> io::Result<OwnedFd> {
     let path = c_name(OsStr::new(&format!("/proc/{pid}/root")))?;
     // SAFETY: the path is a C string, and the new descriptor is owned by nobody else.
-    unsafe {
+    let root = unsafe {
         let opened = libc::open(path.as_ptr(), libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC);
-        if opened < 0 { Err(io::Error::last_os_error()) } else { Ok(OwnedFd::from_raw_fd(opened)) }
-    }
+        if opened < 0 { return Err(io::Error::last_os_error()) } else { File::from_raw_fd(opened) }
+    };
+    let (its, ours) = (root.metadata()?, Path::new("/").metadata()?);
+    let is_ours = (its.dev(), its.ino()) == (ours.dev(), ours.ino());
+    if is_ours { Err(io::ErrorKind::NotFound.into()) } else { Ok(root.into()) }
 }
 
 /// The directory that a file lies in, and its name there.
-fn parent(pid: u32, path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
+pub(super) fn parent(pid: u32, path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     let inside = path.strip_prefix("/").map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut names: Vec<&OsStr> = inside.iter().collect();
     let last = names.pop().ok_or(io::ErrorKind::InvalidInput)?;
@@ -112,4 +117,22 @@ fn remove_in(directory: &OwnedFd, name: &OsStr) -> io::Result<()> {
     // SAFETY: the name is a C string; what it names is removed, and not followed.
     let removed = unsafe { libc::unlinkat(directory.as_raw_fd(), name.as_ptr(), 0) };
     if removed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_done_to_the_files_of_a_process_outside() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("kept");
+        std::fs::write(&file, "text").unwrap();
+        let mut meddled = Meddled::default();
+        for trouble in [DiskTrouble::Gone(&file), DiskTrouble::ReadOnly(&file), DiskTrouble::Full] {
+            assert!(meddled.meddle(std::process::id(), trouble).is_err());
+        }
+        assert_eq!(std::fs::metadata(&file).unwrap().mode() & WRITABLE & 0o200, 0o200);
+        assert!(!Path::new("/tmp").join(NAME).exists());
+    }
 }

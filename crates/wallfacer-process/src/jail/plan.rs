@@ -214,8 +214,10 @@ impl Builder {
     fn build(&mut self, jail: &Jail, layout: &Layout) -> io::Result<()> {
         self.become_oneself()?;
         self.make_room(jail)?;
+        let mut additions = layout.additions_by_area();
         for (path, area) in &layout.areas {
-            self.mount_area(path, *area, layout)?;
+            let additions = additions.remove(path.as_path()).unwrap_or_default();
+            self.mount_area(path, *area, &additions)?;
         }
         self.limit_processes(jail)?;
         self.seal_processes()?;
@@ -258,12 +260,12 @@ impl Builder {
         Ok(())
     }
 
-    fn mount_area(&mut self, path: &Path, area: Area, layout: &Layout) -> io::Result<()> {
+    fn mount_area(&mut self, path: &Path, area: Area, additions: &[(&Path, &Addition)]) -> io::Result<()> {
         let (old, new) = (beneath(LOWER, path), beneath(MERGED, path));
         match area {
-            Area::Fresh { mode } => self.layer(path, Top { mode, real: false, writable: true }, layout),
-            Area::Real { mode } => self.layer(path, Top { mode, real: true, writable: true }, layout),
-            Area::ReadOnly => self.layer(path, Top { mode: 0o555, real: true, writable: false }, layout),
+            Area::Fresh { mode } => self.layer(path, Top { mode, real: false, writable: true }, additions),
+            Area::Real { mode } => self.layer(path, Top { mode, real: true, writable: true }, additions),
+            Area::ReadOnly => self.layer(path, Top { mode: 0o555, real: true, writable: false }, additions),
             Area::Bound | Area::System => self.bind(&old, &new, true),
             Area::Lasting => {
                 self.mount(&old, &new, None, libc::MS_BIND | libc::MS_REC, None)?;
@@ -289,15 +291,12 @@ impl Builder {
         Ok(())
     }
 
-    fn layer(&mut self, path: &Path, top: Top, layout: &Layout) -> io::Result<()> {
+    fn layer(&mut self, path: &Path, top: Top, additions: &[(&Path, &Addition)]) -> io::Result<()> {
         let Top { mode, real, writable } = top;
         let number = self.layers.len();
         let [upper, work, lower] = ["u", "w", "l"].map(|kind| format!("{DIFF}/{kind}{number}"));
-        let additions = layout.additions.iter().filter(|(place, _)| {
-            place.as_path() != path && layout.around(place.parent().unwrap_or(place)).0 == path
-        });
         let mut added = BTreeSet::new();
-        for (place, addition) in additions {
+        for &(place, addition) in additions {
             if added.is_empty() {
                 self.directory(&lower, mode)?;
             }

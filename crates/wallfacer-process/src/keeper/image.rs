@@ -1,10 +1,11 @@
 //! Prepares what `execve` takes, before the fork, for after it nothing can be allocated.
 
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
+use crate::jail::second;
 use crate::{Spec, StartError};
 
 pub(super) struct Image {
@@ -15,8 +16,15 @@ pub(super) struct Image {
 }
 
 impl Image {
-    pub(super) fn new(spec: &Spec, path: &Path) -> Result<Self, StartError> {
-        let arguments = std::iter::once(&spec.program).chain(&spec.args);
+    /// `twice` has a shell start the program, so that a second process of it can be had.
+    pub(super) fn new(spec: &Spec, path: &Path, twice: bool) -> Result<Self, StartError> {
+        let (executed, before) = match twice {
+            true => (Path::new(second::SHELL), second::arguments().to_vec()),
+            false => (path, Vec::new()),
+        };
+        let name = if twice { path.as_os_str() } else { &spec.program };
+        let arguments = before.iter().map(OsString::as_os_str).chain([name]);
+        let arguments = arguments.chain(spec.args.iter().map(OsString::as_os_str));
         let arguments =
             arguments.map(|argument| c_string("an argument", argument)).collect::<Result<_, _>>()?;
         let environment = spec.env.iter().map(|(name, value)| {
@@ -27,7 +35,7 @@ impl Image {
         });
         let directory = spec.cwd.as_ref().map(|cwd| c_string("the working directory", cwd.as_os_str()));
         Ok(Self {
-            program: c_string("the program's path", path.as_os_str())?,
+            program: c_string("the program's path", executed.as_os_str())?,
             directory: directory.transpose()?,
             arguments: Strings::new(arguments),
             environment: Strings::new(environment.collect::<Result<_, _>>()?),

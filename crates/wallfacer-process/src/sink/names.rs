@@ -14,6 +14,8 @@ const FIRST: [u8; 16] = [18, 23, 34, 44, 52, 63, 65, 72, 99, 104, 108, 142, 151,
 
 /// Two names may come to the same address; after this many tries they may keep it.
 const MAX_TRIES: u64 = 16;
+/// Parts of a name in which an address is looked for.
+const MAX_LABELS: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct Names {
@@ -98,12 +100,12 @@ impl Names {
     }
 }
 
-/// The address that a name begins with, as in `127.0.0.1.nip.io`: there are public domains whose names lead there, and who
-/// looks at names alone does not notice.
+/// The address in a name such as `127.0.0.1.nip.io` or `www.example.com.127.0.0.1.nip.io`: there are public domains whose names
+/// lead there, and who looks at names alone does not notice.
 fn embedded(name: &str) -> Option<IpAddr> {
-    let parts: Vec<&str> = name.splitn(5, '.').collect();
-    let [a, b, c, d, _] = parts[..] else { return None };
-    format!("{a}.{b}.{c}.{d}").parse::<Ipv4Addr>().ok().map(IpAddr::from)
+    let parts: Vec<&str> = name.split('.').take(MAX_LABELS).collect();
+    let (_, below) = parts.split_last()?;
+    below.windows(4).find_map(|four| four.join(".").parse::<Ipv4Addr>().ok()).map(IpAddr::from)
 }
 
 fn plain(name: &str) -> String {
@@ -152,7 +154,9 @@ mod tests {
         assert_eq!(names.resolve(""), None);
         assert_eq!(names.resolve("inside.test"), Some(vec![Ipv4Addr::LOCALHOST.into()]));
         assert!(names.resolve("db.localhost").unwrap().iter().all(IpAddr::is_loopback));
-        assert!(names.resolve("127.0.0.1.nip.io").unwrap().iter().all(IpAddr::is_loopback));
+        for name in ["127.0.0.1.nip.io", "www.example.com.127.0.0.1.nip.io"] {
+            assert!(names.resolve(name).unwrap().iter().all(IpAddr::is_loopback), "{name}");
+        }
     }
 
     #[test]

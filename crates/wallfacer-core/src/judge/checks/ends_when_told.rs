@@ -69,7 +69,10 @@ impl EndsWhenTold {
                 _ => return None,
             };
             let left = taken.aftermath.as_ref().map(|after| &after.left).filter(|left| !left.is_empty())?;
-            let processes = if left.len() == 1 { "1 process is" } else { "processes are" };
+            let processes = match left.len() {
+                1 => "1 process is".to_owned(),
+                more => format!("{more} processes are"),
+            };
             let message = format!("{processes} still running {} s after {what}", CLIENTS_WAIT.as_secs());
             Some((format!("left behind after {what}"), message, left.join("\n")))
         })

@@ -89,15 +89,12 @@ pub fn startup_noise(strays: &Strays) -> Option<Charge> {
         1 => "a line that is no message".to_owned(),
         _ => format!("{lines} lines that are no messages"),
     };
-    let message = format!("at its start the server writes {what} to stdout: {}", sample(&first.head));
+    let message = format!("at its start the server writes {what} to stdout: `{}`", sample(&first.head));
     // One cause whatever is written, or the name of a version in a banner would make another bug of it.
     let cause = Cause::rule(KeepsToTheProtocol.name(), Some("noise at start")).server_wide();
     let mut charge = Charge::new(KeepsToTheProtocol.name(), Kind::ProtocolError, cause, message);
     charge.severity = Some(Severity::Medium);
-    charge.details =
-        "Over stdio, stdout carries messages of the protocol and nothing else. Clients that are strict \
-                      end the connection at such a line; write it to stderr."
-            .to_owned();
+    charge.details = "Over stdio, stdout carries messages of the protocol and nothing else.".to_owned();
     charge.references =
         vec![Reference { kind: ReferenceKind::Spec, text: "basic/transports#stdio".to_owned() }];
     Some(charge.with("sent", sample(&first.head)))
@@ -250,7 +247,7 @@ mod tests {
     fn a_banner_at_start_is_one_finding_of_the_server_whatever_it_says() {
         let charge = startup_noise(&strays(&["Server v1.2 running on stdio", "ready"])).unwrap();
         assert_eq!(charge.severity, Some(Severity::Medium));
-        insta::assert_snapshot!(charge.message, @"at its start the server writes 2 lines that are no messages to stdout: Server v1.2 running on stdio");
+        insta::assert_snapshot!(charge.message, @"at its start the server writes 2 lines that are no messages to stdout: `Server v1.2 running on stdio`");
         let other = startup_noise(&strays(&["Server v1.3 running on stdio"])).unwrap();
         assert_eq!(other.cause, charge.cause);
         assert!(charge.cause.is_server_wide());

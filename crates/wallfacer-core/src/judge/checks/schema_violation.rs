@@ -9,7 +9,7 @@ use crate::judge::checks::reply;
 use crate::judge::context::{Context, Output};
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
-use crate::plan::{Case, said};
+use crate::plan::{Case, Step, said};
 use crate::run::Recording;
 use crate::wire::shortened;
 
@@ -27,6 +27,11 @@ impl Check for KeepsItsOutputSchema {
     fn judge(&self, case: &Case, recording: &Recording, seen: &Observation, context: &Context) -> Verdict {
         let Some(tool) = case.tool_name() else { return Verdict::Holds };
         let Some(step) = seen.steps.last() else { return Verdict::Holds };
+        // What is asked afterwards, to see what is stored or whether it still answers, is no output of the tool.
+        let asked = case.steps.get(recording.steps.len().saturating_sub(1));
+        if case.is_disturbed() && asked.and_then(Step::tool) != Some(tool) {
+            return Verdict::Holds;
+        }
         match output(self.name(), case, tool, recording, &step.answer, context) {
             // What a tool passes on of a service is not its own.
             Verdict::Broken(charge) => match recording.steps.last().and_then(last_fetched) {

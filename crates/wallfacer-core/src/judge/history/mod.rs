@@ -88,13 +88,17 @@ pub fn anomalies(history: &[Operation]) -> Vec<Anomaly> {
     }
     let unreadable = unreadable(history);
     reads.sort_by_key(|(place, read, _)| (read.asked, *place));
+    let mut before: Option<(Place, &Operation, &[Shown])> = None;
     for (place, read, shown) in reads {
         if found.len() >= MAX_ANOMALIES {
             break;
         }
-        for anomaly in known.missing(read, shown, place).into_iter().chain(known.odd(read, shown, place)) {
+        let seen = before.filter(|(_, before, _)| known.is_quiet_between(before, read));
+        let missing = known.missing(read, shown, place).into_iter().map(|missing| missing.after(seen));
+        for anomaly in missing.chain(known.odd(read, shown, place)) {
             found.entry(anomaly.value()).or_insert(anomaly);
         }
+        before = Some((place, read, shown));
     }
     let mut all: Vec<Anomaly> = unreadable.into_iter().chain(found.into_values()).collect();
     all.sort();
@@ -103,6 +107,17 @@ pub fn anomalies(history: &[Operation]) -> Vec<Anomaly> {
 }
 
 impl Anomaly {
+    /// What was written and is missing has vanished where the read before showed it, and nobody has written since.
+    fn after(self, before: Option<(Place, &Operation, &[Shown])>) -> Anomaly {
+        let Some((seen, _, shown)) = before else { return self };
+        match self {
+            Anomaly::Lost { value, read, .. } if shown.iter().any(|shown| shown.value == value) => {
+                Anomaly::Vanished { value, seen, read }
+            }
+            other => other,
+        }
+    }
+
     fn value(&self) -> Option<Value> {
         match self {
             Anomaly::Unreadable { .. } => None,
@@ -144,6 +159,8 @@ struct Known {
     /// The moment, the value, and the operation that says so; in order.
     since: Vec<(u64, Value, Place)>,
     of: BTreeMap<Value, u64>,
+    /// When writes were asked for, in order, and when all up to that one were answered.
+    quiet: Vec<(u64, u64)>,
 }
 
 impl Known {
@@ -169,7 +186,26 @@ impl Known {
         let mut since: Vec<_> = first.iter().map(|(value, (at, place))| (*at, *value, *place)).collect();
         since.sort_unstable();
         let of = since.iter().map(|(at, value, _)| (*value, *at)).collect();
-        Known { writes, since, of }
+        let mut quiet: Vec<(u64, u64)> = history
+            .iter()
+            .filter(|operation| matches!(operation.act, Act::Write { .. }))
+            .map(|write| (write.asked, write.answered.unwrap_or(u64::MAX)))
+            .collect();
+        quiet.sort_unstable();
+        let mut last = 0;
+        for (_, answered) in &mut quiet {
+            last = last.max(*answered);
+            *answered = last;
+        }
+        Known { writes, since, of, quiet }
+    }
+
+    /// Whether one read followed the other with no write under way since the first was asked for.
+    fn is_quiet_between(&self, before: &Operation, read: &Operation) -> bool {
+        let (Some(first), Some(last)) = (before.answered, read.answered) else { return false };
+        let asked = self.quiet.partition_point(|(asked, _)| *asked <= last);
+        let over = asked.checked_sub(1).map_or(0, |place| self.quiet[place].1);
+        first < read.asked && over < before.asked
     }
 
     /// What a read must show and does not.

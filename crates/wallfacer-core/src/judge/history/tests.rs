@@ -47,6 +47,14 @@ fn what_was_seen_must_be_seen_again() {
 }
 
 #[test]
+fn what_the_read_before_showed_has_vanished_where_nobody_wrote_since() {
+    let history = [write(1, 0, 1), read(&[1], 2, 3), read(&[], 4, 5)];
+    assert_eq!(anomalies(&history), [Anomaly::Vanished { value: 1, seen: 1, read: 2 }]);
+    let written_since = [write(1, 0, 1), read(&[1], 2, 3), write(2, 2, 4), read(&[2], 5, 6)];
+    assert_eq!(anomalies(&written_since), [Anomaly::Lost { value: 1, write: 0, read: 3 }]);
+}
+
+#[test]
 fn what_was_refused_or_not_yet_asked_for_must_not_show() {
     let refused = Operation { asked: 0, answered: Some(1), act: Act::Write { value: 1, done: Done::No } };
     assert_eq!(anomalies(&[refused, read(&[1], 2, 3)]), [Anomaly::Phantom { value: 1, write: 0, read: 1 }]);

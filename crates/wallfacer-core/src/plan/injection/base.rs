@@ -25,7 +25,9 @@ const MAX_DEPTH: usize = 4;
 pub struct Known {
     /// With these it succeeded; what led furthest comes first.
     pub good: Vec<Value>,
-    /// How far each of them led.
+    /// With these it succeeded before anybody watched what it does.
+    pub worked: Option<Value>,
+    /// How far each of those that were watched led.
     pub led: Vec<usize>,
     /// These are valid.
     pub valid: Vec<Value>,
@@ -77,7 +79,7 @@ pub fn bases(tool: &Tool, known: &Known, ground: &Ground) -> Vec<Value> {
         base
     };
     let single: Vec<Value> = switches(tool).into_iter().map(one_switch).collect();
-    let good = known.good.first().cloned();
+    let good = known.good.first().or(known.worked.as_ref()).cloned();
     let switched = [true, false].map(|on| with_all_switches(&full, on));
     let bases =
         good.into_iter().chain([full.clone()]).chain(single).chain(chosen).chain(switched).chain([least]);

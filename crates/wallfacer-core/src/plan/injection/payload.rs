@@ -26,6 +26,8 @@ const FACTOR: u64 = 30_011;
 const STEP: u64 = 1_009;
 /// Ways around a list of allowed or forbidden commands that are tried at once.
 const LISTS_AT_ONCE: usize = 4;
+/// Addresses of this machine and its network that are tried before those that have an allowed host in them.
+const PLAIN_REQUESTS: usize = 3;
 /// Words of arguments that are a host, and no whole address.
 const HOSTS: [&str; 6] = ["domain", "host", "hostname", "hosts", "ip", "server"];
 /// One statement that begins as a question does, and makes a table all the same.
@@ -291,7 +293,12 @@ pub fn escapes(place: &Place, ground: &Ground, wanted: Escape, about: &str, job:
         Some(openly) => Payload::behind(openly.clone(), way.about, way.aim.clone(), way.value.clone(), rank),
         None => Payload::one(way.about, way.aim.clone(), way.value.clone(), rank),
     };
-    ways.into_iter().map(payload).collect()
+    let as_address = |way: &Way| {
+        let by_path = place.purpose == Purpose::Address && Path::new(&way.value).is_absolute();
+        let about = format!("{}, as the address of a file", way.about);
+        by_path.then(|| Payload::one(&about, way.aim.clone(), format!("file://{}", way.value), rank))
+    };
+    ways.into_iter().flat_map(|way| as_address(way).into_iter().chain([payload(way)])).collect()
 }
 
 fn mentions(about: &str, to: &To) -> bool {
@@ -354,9 +361,15 @@ pub fn requests(place: &Place, job: Job, ground: &Ground) -> Vec<Payload> {
             format!("http://www.example.com{REDIRECT}127.0.0.1:{port}"),
             here.clone(),
         ),
-        ("a loopback address without a scheme", format!("127.0.0.1:{port}"), here),
+        ("a loopback address without a scheme", format!("127.0.0.1:{port}"), here.clone()),
     ];
     let mut written: Vec<(&str, String, Vec<SocketAddr>)> = written.into();
+    // Who takes addresses of some hosts only may look no further than for their names.
+    let allowed = written.len().min(PLAIN_REQUESTS);
+    written.splice(
+        allowed..allowed,
+        beside_allowed(&place.value, port).map(|(way, text)| (way, text, here.clone())),
+    );
     // Who asks for a host makes the address of it.
     if words(&place.name).iter().any(|word| HOSTS.contains(&word.as_str())) {
         written.rotate_right(1);
@@ -364,6 +377,20 @@ pub fn requests(place: &Place, job: Job, ground: &Ground) -> Vec<Payload> {
     let meant = job.fetches || place.purpose == Purpose::Address;
     let aim = |addresses| Aim::Connect { addresses, meant };
     written.into_iter().map(|(way, text, addresses)| Payload::one(way, aim(addresses), text, rank)).collect()
+}
+
+/// Addresses that lead to this machine, and have the host of one that was taken in them.
+fn beside_allowed(taken: &str, port: u16) -> impl Iterator<Item = (&'static str, String)> {
+    let of = |address: &str| {
+        let (scheme, rest) = address.split_once("://").filter(|(scheme, _)| scheme.starts_with("http"))?;
+        let host = rest.split(['/', '?', '#', ':', '@']).next().filter(|host| host.contains('.'))?;
+        Some([
+            ("an allowed name with more behind it", format!("{scheme}://{host}.127.0.0.1.nip.io:{port}/")),
+            ("an inner address behind an allowed name", format!("{scheme}://{host}@127.0.0.1:{port}/")),
+            ("an inner address with an allowed name in its path", format!("http://127.0.0.1:{port}/{host}")),
+        ])
+    };
+    of(taken).into_iter().flatten()
 }
 
 /// An address whose scheme nobody knows: whatever opens it was chosen by the caller.
@@ -448,4 +475,49 @@ pub fn statements(tool: &str, place: &Place, ground: &Ground, known: &[PathBuf])
 
 fn short(value: &str) -> &str {
     if value.is_empty() || value.len() > MAX_VALUE { "x" } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Catalogue;
+    use crate::world::DeclaredBy;
+
+    fn place(value: &str) -> Place {
+        let (at, name) = ("/url".to_owned(), "url".to_owned());
+        Place { at, name, value: value.to_owned(), purpose: Purpose::Address }
+    }
+
+    fn ground() -> Ground {
+        Ground::new(&[("/d/r".into(), DeclaredBy::CommandLine)].into(), &Catalogue::default(), 1)
+    }
+
+    #[test]
+    fn the_host_of_an_address_that_was_taken_is_a_part_of_others() {
+        let texts = |value: &str| -> Vec<String> {
+            let made = requests(&place(value), Job::default(), &ground());
+            made.into_iter().flat_map(|payload| payload.values).collect()
+        };
+        let port = ground().port;
+        let allowed = texts("https://pages.example.org/one?two");
+        assert!(
+            allowed.contains(&format!("https://pages.example.org.127.0.0.1.nip.io:{port}/")),
+            "{allowed:?}"
+        );
+        assert!(allowed.contains(&format!("https://pages.example.org@127.0.0.1:{port}/")), "{allowed:?}");
+        assert_eq!(texts("x").len() + 3, allowed.len());
+    }
+
+    #[test]
+    fn what_takes_addresses_gets_links_and_siblings_as_addresses_of_files() {
+        let texts = |escape: Escape| -> Vec<String> {
+            let made = escapes(&place("x"), &ground(), escape, "", Job::default());
+            made.into_iter().flat_map(|payload| payload.values).collect()
+        };
+        for escape in [Escape::Prefix, Escape::Symlink] {
+            assert!(texts(escape)[0].starts_with("file:///d/r"), "{:?}", texts(escape));
+        }
+        let outside = texts(Escape::Outside);
+        assert!(outside.iter().any(|text| text.starts_with("file:///d/r/../")), "{outside:?}");
+    }
 }

@@ -1,11 +1,9 @@
 //! What happens to a server in the middle of its work, as far as it takes another server: restarts, second instances,
 //! sessions of another life.
 
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
-use wallfacer_process::Process;
 
 use super::Runner;
 use crate::plan::{Disturbance, Request};
@@ -22,8 +20,6 @@ use crate::world::Carried;
 pub(super) const LEAVING: Duration = Duration::from_secs(5);
 /// SIGTERM, by its number on every system.
 const TERMINATE: i32 = 15;
-/// Ports of a first server that a second one finds taken.
-const MAX_PORTS: usize = 16;
 /// Room for what a server and its interpreter write, and little enough to be filled.
 const SMALL_DISK: u64 = 24 << 20;
 /// Sessions that a stored case can open at most, and how long it can take over a request.
@@ -31,6 +27,7 @@ const MAX_SESSIONS: u32 = 64;
 const MAX_PAUSE: Duration = Duration::from_secs(20);
 /// A slow client has begun its request when the others ask.
 const HEAD_START: Duration = Duration::from_millis(300);
+const NO_SECOND: &str = "no second process could be started in its sandbox";
 /// What a page of another origin says of itself.
 const FOREIGN_HOST: &str = "pages.example";
 
@@ -43,6 +40,7 @@ impl Runner {
         match disturbance {
             Disturbance::Restart { killed } => self.restart(*killed).await,
             Disturbance::Beside => self.start_second(patience).await,
+            Disturbance::BesideAsks { request } => self.ask_second(request, patience).await,
             Disturbance::Stale { request } => self.ask_under_former_session(request, patience).await,
             Disturbance::Foreign { request } => self.ask_as_foreign_page(request, patience).await,
             Disturbance::Ended { request } => self.ask_under_ended_session(request, patience).await,
@@ -50,6 +48,9 @@ impl Runner {
             Disturbance::SlowBody { ms, request } => self.ask_slowly(request, *ms, patience).await,
             Disturbance::Reuse { request } => self.ask_after_refusal(request, patience).await,
             Disturbance::Elsewhere { plant, request } => self.ask_elsewhere(plant, request, patience).await,
+            Disturbance::Nameless { plant, request } => {
+                self.ask_without_session(plant, request, patience).await
+            }
             other => Ok(self.life().await?.disturb(other, patience).await),
         }
     }
@@ -83,34 +84,41 @@ impl Runner {
         Ok(told(method, started, aftermath))
     }
 
-    /// Another server beside the one at hand, as a second client of the same user would start it.
+    /// A second process of the server, as a second client of the same user would start it: with the same files and ports.
     async fn start_second(&mut self, patience: &Patience) -> Result<Taken, ConnectError> {
         let started = Instant::now();
-        let carried = self.carried.clone();
-        let life = self.life().await?;
-        let ports = life.connection.process().map(ports).unwrap_or_default();
-        let left = left_by(&life.connection, carried);
-        let mut aftermath = Aftermath::default();
-        match left {
-            Err(why) => aftermath.impossible = Some(why),
-            Ok(carried) => {
-                let mut connector = self.connector.clone();
-                connector.world_mut().plants.extend(carried.plants);
-                connector.world_mut().listeners.extend(ports);
-                match Life::start(&mut connector, &self.headers).await {
-                    Ok(mut second) => {
-                        let probe = second.probe(patience);
-                        let answered = execute(&mut second.connection, &probe).await;
-                        if answered.is_fatal() {
-                            aftermath.refused = Some("it starts, and answers nothing".to_owned());
-                        }
-                        connector.dismiss(second.connection, LEAVING).await;
-                    }
-                    Err(error) => aftermath = failed(&error),
-                }
+        self.life().await?;
+        let aftermath = match self.open_other().await {
+            Ok(second) if is_apart(&second) => impossible(NO_SECOND),
+            Ok(mut second) => {
+                let probe = second.probe(patience);
+                let answered = execute(&mut second.connection, &probe).await;
+                let refused = answered.is_fatal().then(|| "it starts, and answers nothing".to_owned());
+                self.connector.dismiss(second.connection, LEAVING).await;
+                Aftermath { refused, ..Aftermath::default() }
             }
-        }
+            Err(error) => failed(&error),
+        };
         Ok(told("second instance", started, aftermath))
+    }
+
+    /// A second process is asked for something, and ended in peace.
+    async fn ask_second(&mut self, request: &Request, patience: &Patience) -> Result<Taken, ConnectError> {
+        self.life().await?;
+        let mut second = match self.open_other().await {
+            Ok(second) if is_apart(&second) => {
+                return Ok(told("second process", Instant::now(), impossible(NO_SECOND)));
+            }
+            Ok(second) => second,
+            // That is found where nothing is asked of it.
+            Err(error) => return Ok(told("second process", Instant::now(), impossible(&error.to_string()))),
+        };
+        let taken = execute(&mut second.connection, &call(request, patience)).await;
+        self.connector.dismiss(second.connection, LEAVING).await;
+        match taken.outcome {
+            Some(_) => Ok(taken),
+            None => Ok(told("second process", Instant::now(), impossible("it gives no answer"))),
+        }
     }
 
     /// Whoever has not heard of a restart goes on with the session of before.
@@ -239,10 +247,9 @@ impl Runner {
         Ok(Taken { kept_waiting, aftermath: Some(Box::new(aftermath)), ..taken })
     }
 
-    /// Starts a server whose disk can be filled.
-    pub(super) async fn start_with_small_disk(&mut self) -> Result<(), ConnectError> {
-        let mut connector = self.connector.clone();
-        connector.world_mut().disk = Some(SMALL_DISK);
+    /// Starts a server in a world that is as the case needs it.
+    pub(super) async fn start_for_case(&mut self) -> Result<(), ConnectError> {
+        let mut connector = self.with_disk();
         let life = Life::start(&mut connector, &self.headers).await?;
         self.mark = Mark::now(&life.connection);
         self.life = Some(life);
@@ -253,10 +260,17 @@ impl Runner {
     /// How servers are started that find what the one before them left.
     fn with_disk(&self) -> Connector {
         let mut connector = self.connector.clone();
-        connector.world_mut().plants.extend(self.carried.plants.clone());
-        connector.world_mut().disk = self.small_disk.then_some(SMALL_DISK);
+        let world = connector.world_mut();
+        world.plants.extend(self.carried.plants.clone());
+        world.disk = self.small_disk.then_some(SMALL_DISK);
+        world.second = self.second;
         connector
     }
+}
+
+/// Whether a further server has a world of its own, and shares nothing with the first.
+fn is_apart(other: &Life) -> bool {
+    other.connection.process().is_some()
 }
 
 pub(super) fn told(method: &str, started: Instant, aftermath: Aftermath) -> Taken {
@@ -313,32 +327,4 @@ pub(super) fn left_by(connection: &Connection, carried: Carried) -> Result<Carri
         Some(process) => carried.and_left_by(process),
         None => Err("the server is not ours to start".to_owned()),
     }
-}
-
-/// The TCP ports that a server listens on, in a network of its own. What we listen on there ourselves does not count.
-fn ports(process: &Process) -> Vec<u16> {
-    const LISTENS: &str = "0A";
-    let others = process.descendants().unwrap_or_default().into_iter().map(|other| other.pid);
-    let own: BTreeSet<String> = others.chain([process.pid()]).flat_map(sockets).collect();
-    let lists = ["tcp", "tcp6"].map(|name| format!("/proc/{}/net/{name}", process.pid()));
-    let mut found = BTreeSet::new();
-    for list in lists.into_iter().filter_map(|path| std::fs::read_to_string(path).ok()) {
-        for line in list.lines().skip(1) {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let [_, address, _, state, _, _, _, _, _, socket, ..] = words[..] else { continue };
-            let port = address.rsplit_once(':').and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
-            found.extend(port.filter(|_| state == LISTENS && own.contains(socket)));
-        }
-    }
-    found.into_iter().take(MAX_PORTS).collect()
-}
-
-/// The numbers of the sockets that a process holds.
-fn sockets(pid: u32) -> Vec<String> {
-    const MAX_FILES: usize = 4_096;
-    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten().take(MAX_FILES);
-    let links = files.filter_map(|file| std::fs::read_link(file.path()).ok());
-    let numbers =
-        links.filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()));
-    numbers.collect()
 }

@@ -1,4 +1,4 @@
-//! Two processes of one server behind a load balancer: a client begins its session with one, and is led to the other.
+//! Who asks without being of a session: a client that is led to another process behind a load balancer, or names no session.
 
 use std::time::Instant;
 
@@ -58,6 +58,46 @@ impl Runner {
         };
         connector.dismiss(second.connection, LEAVING).await;
         Ok(taken)
+    }
+
+    /// Stores something in the session at hand, and looks for it in another session and without any.
+    pub(super) async fn ask_without_session(
+        &mut self,
+        plant: &Request,
+        look: &Request,
+        patience: &Patience,
+    ) -> Result<Taken, ConnectError> {
+        const METHOD: &str = "no session";
+        let started = Instant::now();
+        let said = |why: &str| Ok(told(METHOD, started, impossible(why)));
+        let mut other = match self.open_session().await? {
+            Ok(other) if other.session().is_some() => other,
+            Ok(_) => return said("there are no sessions"),
+            Err(why) => return said(&why),
+        };
+        let marks = marks_in(&plant.params);
+        let (plant, look) = (call(plant, patience), call(look, patience));
+        let life = self.life().await?;
+        let planted = execute(&mut life.connection, &plant).await;
+        let to_its_own = shows(&execute(&mut life.connection, &look).await, &marks);
+        if !is_answered(&planted) || !to_its_own {
+            return said("it does not show what it stored");
+        }
+        // Before the other session is used: who takes the last one for it is caught then.
+        let own = other.replace_session(None);
+        let taken = execute(&mut other, &look).await;
+        other.replace_session(own);
+        let looked = execute(&mut other, &look).await;
+        if !is_answered(&looked) {
+            return said("a further session is not answered");
+        }
+        let elsewhere = Some(Elsewhere {
+            to_its_own,
+            to_another: shows(&looked, &marks),
+            to_ours: shows(&taken, &marks),
+        });
+        let aftermath = Some(Box::new(Aftermath { elsewhere, ..Aftermath::default() }));
+        Ok(Taken { aftermath, ..taken })
     }
 }
 

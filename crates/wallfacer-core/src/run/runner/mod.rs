@@ -71,6 +71,8 @@ pub struct Runner {
     carried: Carried,
     /// Whether the disk of its servers is to be filled.
     small_disk: bool,
+    /// Whether a second process of its servers may be had beside them, with the same files.
+    second: bool,
     /// The session of the server before that one.
     former_session: Option<HeaderValue>,
 }
@@ -101,6 +103,7 @@ impl Runner {
             purpose: String::new(),
             carried: Carried::default(),
             small_disk: false,
+            second: false,
             former_session: None,
         }
     }
@@ -294,14 +297,16 @@ impl Runner {
         // Who begins with a fresh server gets one at once, not a second one after the first.
         let begins_anew = case.prelude.is_empty() && case.steps.first() == Some(&Step::Restart);
         let spoils = case.steps.iter().any(Step::spoils);
-        if begins_anew || spoils {
+        self.small_disk = case.fills_disk();
+        self.second = case.takes_processes() && self.connector.target().reach.endpoint().is_none();
+        let of_its_own = self.small_disk || self.second && self.others.is_empty();
+        if begins_anew || spoils || of_its_own {
             self.rest().await;
             self.carried = Carried::default();
             self.former_session = None;
         }
-        self.small_disk = case.fills_disk();
-        if self.small_disk {
-            self.start_with_small_disk().await?;
+        if of_its_own {
+            self.start_for_case().await?;
         }
         if !self.prepare(case).await? {
             return Ok(Recording { steps, stderr: None });

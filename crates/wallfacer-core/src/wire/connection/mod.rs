@@ -151,7 +151,7 @@ impl Connection {
     /// The process behind this connection, where it is ours.
     pub fn process(&self) -> Option<&Process> {
         match &self.channel {
-            Channel::Stdio(stdio) => Some(stdio.process()),
+            Channel::Stdio(stdio) => stdio.process(),
             Channel::Http(_, process) => process.as_ref(),
         }
     }
@@ -193,7 +193,7 @@ impl Connection {
     /// What the server did since the step before.
     pub fn settle_step(&mut self) -> Traced {
         let process = match &self.channel {
-            Channel::Stdio(stdio) => Some(stdio.process()),
+            Channel::Stdio(stdio) => stdio.process(),
             Channel::Http(_, process) => process.as_ref(),
         };
         self.vigil.settle(process)
@@ -477,7 +477,10 @@ impl Connection {
         let process = match &mut self.channel {
             Channel::Stdio(stdio) => {
                 stdio.close_input();
-                Some(stdio.process().end(grace).await)
+                match stdio.process() {
+                    Some(process) => Some(process.end(grace).await),
+                    None => None,
+                }
             }
             Channel::Http(_, Some(process)) => {
                 // A server that listens has no input whose end would tell it to go.

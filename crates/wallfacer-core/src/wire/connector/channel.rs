@@ -69,6 +69,16 @@ impl Connector {
         Ok(connection)
     }
 
+    /// A channel to a second process of a server over stdio, in the same sandbox; none where none waits there.
+    pub(super) async fn channel_to_second(&self, process: &Process, version: Version) -> Option<Connection> {
+        let pipes = process.second().await.ok()?;
+        let channel = Channel::Stdio(Stdio::second(pipes, self.target.bounds.line_bytes));
+        let vigil = Vigil::none(self.world.remarks().to_vec());
+        let mut connection = Connection::new(channel, vigil, Dialect::new(version), &self.target.bounds);
+        connection.roots.clone_from(&self.target.roots);
+        Some(connection)
+    }
+
     async fn http(
         &self,
         endpoint: &Endpoint,

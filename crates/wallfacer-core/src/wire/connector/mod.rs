@@ -151,21 +151,26 @@ impl Connector {
         Ok((connection, server))
     }
 
-    /// Opens a further session with the server behind a connection, where it was started to listen; else the same as
-    /// [`Connector::open`]: another process, or another session with a server that is not ours.
+    /// Opens a further session with the server behind a connection, where it was started to listen; over stdio one with a
+    /// second process in the same sandbox, where one waits there; else the same as [`Connector::open`]: another process, or
+    /// another session with a server that is not ours.
     pub async fn open_beside(&mut self, first: &Connection) -> Result<(Connection, Server), ConnectError> {
         let Some((agreed, process)) = self.agreed.clone().zip(first.process()) else {
             return self.open().await;
         };
-        if self.target.reach.endpoint().is_none() {
-            return self.open().await;
-        }
         let (limit, started) = (self.limit_from_now(), Instant::now());
-        let connection = self.channel_beside(process, agreed.version, agreed.style, limit).await?;
-        let (connection, mut server) = match agreed.version.era() {
-            Era::Legacy => self.initialize(connection, agreed.version, started, limit).await?,
-            Era::Modern => self.discover(connection, agreed.version, started, limit).await?,
+        let connection = if self.target.reach.endpoint().is_some() {
+            self.channel_beside(process, agreed.version, agreed.style, limit).await?
+        } else if let Some(connection) = self.channel_to_second(process, agreed.version).await {
+            connection
+        } else {
+            return self.open().await;
         };
+        let opened = match agreed.version.era() {
+            Era::Legacy => self.initialize(connection, agreed.version, started, limit).await,
+            Era::Modern => self.discover(connection, agreed.version, started, limit).await,
+        };
+        let (connection, mut server) = opened.map_err(|error| error.with_words_of(process))?;
         server.standing = agreed.standing;
         Ok((connection, server))
     }

@@ -1,12 +1,12 @@
 //! Starts a program on a machine that seems to lack something: the system calls for it fail, for the program and for
 //! all that it starts. So tests reach the lower rungs of the sandbox.
 //!
-//! `wallfacer-lacks user-namespaces,overlay,landlock,ptrace PROGRAM ARGS…`
+//! `wallfacer-lacks user-namespaces,overlay,landlock,new-landlock,ptrace PROGRAM ARGS…`
 
 // The filter has no safe interface. This program is a part of the tests alone.
 #![allow(unsafe_code)]
 
-mod mounts;
+mod answered;
 
 use std::env;
 use std::io;
@@ -24,8 +24,8 @@ fn main() -> ExitCode {
     let filter: Vec<_> = what.split(',').flat_map(refusing).collect();
     let mut program = Command::new(program);
     program.args(words);
-    if what.split(',').any(|name| name == "overlay") {
-        return mounts::without_overlays(filter, program).unwrap_or(ExitCode::from(2));
+    if what.split(',').any(|name| matches!(name, "overlay" | "new-landlock")) {
+        return answered::run(filter, program).unwrap_or(ExitCode::from(2));
     }
     if put_on(filter, 0).is_err() {
         return ExitCode::from(2);
@@ -48,9 +48,8 @@ fn refusing(what: &str) -> Vec<libc::sock_filter> {
         ]
         .concat(),
         // What kind of mount it is stands in memory, which a filter cannot see: somebody else decides.
-        "overlay" => {
-            when(libc::SYS_mount, &[statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_USER_NOTIF)])
-        }
+        "overlay" => when(libc::SYS_mount, &[ask()]),
+        "new-landlock" => when(libc::SYS_landlock_create_ruleset, &[ask()]),
         "landlock" => when(libc::SYS_landlock_create_ruleset, &[give(libc::EOPNOTSUPP)]),
         "ptrace" => when(libc::SYS_ptrace, &[give(libc::EPERM)]),
         other => panic!("`{other}` cannot be made to be missing"),
@@ -70,6 +69,11 @@ fn load(offset: u32) -> libc::sock_filter {
 
 fn give(error: libc::c_int) -> libc::sock_filter {
     statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | error as u32)
+}
+
+/// Leaves it to whoever answers from outside.
+fn ask() -> libc::sock_filter {
+    statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_USER_NOTIF)
 }
 
 /// Leaves out the next statement unless one of the bits is set.

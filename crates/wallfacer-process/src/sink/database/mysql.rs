@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use super::sql::{Dialect, Token, statements};
 use super::store::{Refusal, Reply, Session, Table, Type, Value};
-use super::{Databases, MAX_MESSAGE};
+use super::{Databases, MAX_ANSWER, MAX_MESSAGE, keep, weight_of};
 use crate::sink::wire::Wire;
 
 /// Its clients wait to be greeted, so only the port tells that one of them has come.
 pub(in crate::sink) const PORT: u16 = 3306;
 
-/// Statements that one client keeps; more are forgotten, the first ones first.
-const MAX_KEPT: usize = 256;
 /// Long passwords, of protocol 4.1, with plugins, several statements at a time, transactions.
 const CAPABILITIES: u32 = 0x000b_a20f | SEVERAL_STATEMENTS;
 const SEVERAL_STATEMENTS: u32 = 0x0001_0000;
@@ -28,7 +26,7 @@ pub(in crate::sink) async fn converse(wire: &mut Wire, databases: &Databases) {
     let Some((number, who)) = read(wire).await else { return };
     let capabilities = who.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     let mut client = Client::new(capabilities);
-    if !wire.say(&packet(number + 1, &client.fine(0, false))).await {
+    if !wire.say(&packet(number.wrapping_add(1), &client.fine(0, false))).await {
         return;
     }
     loop {
@@ -53,7 +51,9 @@ pub(in crate::sink) async fn converse(wire: &mut Wire, databases: &Databases) {
             0x1b => vec![client.end(false)],
             _ => vec![client.fine(0, false)],
         };
-        let packets = answer.iter().zip(1_u8..=u8::MAX).map(|(body, number)| packet(number, body));
+        // They are counted from one, and from zero again behind the last number.
+        let numbers = (1_u8..=u8::MAX).chain((0..=u8::MAX).cycle());
+        let packets = answer.iter().zip(numbers).map(|(body, number)| packet(number, body));
         let bytes: Vec<u8> = packets.flatten().collect();
         if !wire.say(&bytes).await {
             return;
@@ -93,6 +93,9 @@ impl Client {
         let mut answer = Vec::new();
         let last = all.len() - 1;
         for (place, statement) in all.into_iter().enumerate() {
+            if answer.iter().map(Vec::len).sum::<usize>() > MAX_ANSWER {
+                break;
+            }
             match self.session.run(&mut databases.store(), &statement, &[]) {
                 Ok(reply) => answer.extend(self.carried_out(&reply, false, place < last)),
                 Err(refusal) => {
@@ -114,11 +117,8 @@ impl Client {
         let table = super::select::answer(&databases.store(), &statement, &[], Dialect::Mysql).ok();
         let columns = table.map(|table| table.columns).unwrap_or_default();
         let number = self.next;
-        self.next += 1;
-        if self.prepared.len() >= MAX_KEPT {
-            self.prepared.pop_first();
-        }
-        self.prepared.insert(number, (statement, waits));
+        self.next = self.next.wrapping_add(1);
+        keep(&mut self.prepared, number, (statement, waits), |(kept, _)| weight_of(kept));
         let mut head = vec![0];
         head.extend(number.to_le_bytes());
         head.extend((columns.len() as u16).to_le_bytes());

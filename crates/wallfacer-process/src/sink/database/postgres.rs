@@ -1,16 +1,15 @@
 //! Speaks with clients of PostgreSQL, version 3 of its protocol: plain queries, and prepared statements with their values.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::sql::{Dialect, Token, statements};
 use super::store::{Refusal, Reply, Session, Table, Type, Value};
-use super::{Databases, MAX_MESSAGE};
+use super::{Databases, MAX_ANSWER, MAX_MESSAGE, keep, weight_of};
 use crate::sink::wire::Wire;
 
 pub(in crate::sink) const PORT: u16 = 5432;
 
-/// Statements and portals that one client keeps; more are forgotten, the first names first.
-const MAX_KEPT: usize = 256;
 /// The greeting of a client: its user and its settings.
 const MAX_STARTUP: usize = 10_000;
 const VERSION_3: u32 = 0x0003_0000;
@@ -72,17 +71,23 @@ pub(in crate::sink) async fn converse(wire: &mut Wire, databases: &Databases) {
 
 struct Client {
     session: Session,
-    prepared: BTreeMap<String, Vec<Token>>,
+    prepared: BTreeMap<String, Arc<[Token]>>,
     portals: BTreeMap<String, Portal>,
     /// Whether all is passed over until the client has noticed an error.
     skips: bool,
 }
 
 struct Portal {
-    statement: Vec<Token>,
+    statement: Arc<[Token]>,
     given: Vec<Value>,
     /// Whether each column is wanted in binary: one for all, or one each.
     formats: Vec<bool>,
+}
+
+impl Portal {
+    fn weight(&self) -> usize {
+        weight_of(&self.statement) + self.given.iter().map(Value::weight).sum::<usize>() + self.formats.len()
+    }
 }
 
 impl Client {
@@ -142,6 +147,9 @@ impl Client {
         }
         let mut answer = Vec::new();
         for statement in all {
+            if answer.len() > MAX_ANSWER {
+                break;
+            }
             match self.session.run(&mut databases.store(), &statement, &[]) {
                 Ok(reply) => {
                     answer.extend(reply.table.iter().flat_map(|table| described(table, &[])));
@@ -159,7 +167,8 @@ impl Client {
         if all.len() > 1 {
             return Err(Refusal::Syntax(";".to_owned()));
         }
-        keep(&mut self.prepared, name, all.pop().unwrap_or_default());
+        let statement: Arc<[Token]> = all.pop().unwrap_or_default().into();
+        keep(&mut self.prepared, name, statement, |kept| weight_of(kept));
         Ok(message(b'1', &[]))
     }
 
@@ -180,7 +189,8 @@ impl Client {
             given.push(value(bytes, in_binary));
         }
         let statement = self.prepared.get(&name).cloned().unwrap_or_default();
-        keep(&mut self.portals, portal, Portal { statement, given, formats: formats(&mut body) });
+        let bound = Portal { statement, given, formats: formats(&mut body) };
+        keep(&mut self.portals, portal, bound, Portal::weight);
         Ok(message(b'2', &[]))
     }
 
@@ -225,13 +235,6 @@ impl Client {
         };
         message(b'Z', &[state])
     }
-}
-
-fn keep<T>(kept: &mut BTreeMap<String, T>, name: String, value: T) {
-    if kept.len() >= MAX_KEPT {
-        kept.pop_first();
-    }
-    kept.insert(name, value);
 }
 
 /// Everybody is let in.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Databases;
+use super::{Databases, MAX_MESSAGE};
 use crate::sink::wire::Wire;
 
 pub(in crate::sink) const PORT: u16 = 6379;
@@ -12,6 +12,8 @@ const MAX_WORDS: usize = 1_024;
 const MAX_WORD: usize = 64 << 10;
 const MAX_LINE: usize = 32;
 const MAX_KEYS: usize = 1_000;
+/// Bytes under all keys.
+const MAX_KEPT: usize = 4 << 20;
 
 /// Whether these first bytes are those of such a client: a list with its length.
 pub(in crate::sink) fn is_redis(first: &[u8]) -> bool {
@@ -46,12 +48,14 @@ async fn command(wire: &mut Wire) -> Option<Vec<String>> {
         return None;
     }
     let mut words = Vec::new();
+    let mut left = MAX_MESSAGE;
     for _ in 0..count {
         let length: usize = line(wire).await?.strip_prefix('$')?.parse().ok()?;
         if length > MAX_WORD {
             return None;
         }
         let bytes = wire.take_exactly(length + 2).await?;
+        left = left.checked_sub(length)?;
         words.push(String::from_utf8_lossy(&bytes[..length]).into_owned());
     }
     Some(words)
@@ -70,7 +74,7 @@ async fn line(wire: &mut Wire) -> Option<String> {
 
 /// Versions of the protocol: from the third on, maps and sets are no lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Version {
+pub(super) enum Version {
     Two,
     Three,
 }
@@ -84,6 +88,15 @@ enum Entry {
 }
 
 impl Entry {
+    fn weight(&self) -> usize {
+        match self {
+            Entry::Text(text) => text.len(),
+            Entry::Hash(hash) => weight(hash.iter().flat_map(|(name, is)| [name, is])),
+            Entry::List(items) => weight(items),
+            Entry::Set(set) => weight(set),
+        }
+    }
+
     fn kind(&self) -> &'static str {
         match self {
             Entry::Text(_) => "string",
@@ -96,15 +109,17 @@ impl Entry {
 
 /// What is kept under each key.
 #[derive(Debug, Default)]
-pub(super) struct Keys(BTreeMap<String, Entry>);
+pub(super) struct Keys {
+    keys: BTreeMap<String, Entry>,
+    /// At least as many bytes as there are.
+    weight: usize,
+}
 
 impl Keys {
-    fn run(&mut self, words: &[String], version: Version) -> Vec<u8> {
+    pub(super) fn run(&mut self, words: &[String], version: Version) -> Vec<u8> {
+        self.make_room(weight(words));
         let word = |place: usize| words.get(place).map_or("", String::as_str);
         let verb = word(0).to_lowercase();
-        if self.0.len() >= MAX_KEYS {
-            self.0.pop_first();
-        }
         let key = word(1);
         match verb.as_str() {
             "ping" if words.len() > 1 => text(key),
@@ -112,29 +127,31 @@ impl Keys {
             "echo" => text(key),
             "hello" => hello(version),
             "info" => text("redis_version:7.2.0\r\nredis_mode:standalone\r\nrole:master\r\n"),
-            "dbsize" => number(self.0.len()),
-            "type" => format!("+{}\r\n", self.0.get(key).map_or("none", Entry::kind)).into_bytes(),
-            "exists" => number(words[1..].iter().filter(|key| self.0.contains_key(*key)).count()),
-            "del" | "unlink" => number(words[1..].iter().filter(|key| self.0.remove(*key).is_some()).count()),
-            "keys" => list(self.0.keys().filter(|name| fits(key, name))),
-            "scan" => scanned(self.0.keys()),
+            "dbsize" => number(self.keys.len()),
+            "type" => format!("+{}\r\n", self.keys.get(key).map_or("none", Entry::kind)).into_bytes(),
+            "exists" => number(words[1..].iter().filter(|key| self.keys.contains_key(*key)).count()),
+            "del" | "unlink" => {
+                number(words[1..].iter().filter(|key| self.keys.remove(*key).is_some()).count())
+            }
+            "keys" => list(self.keys.keys().filter(|name| fits(key, name))),
+            "scan" => scanned(self.keys.keys()),
             "ttl" | "pttl" => {
-                if self.0.contains_key(key) {
+                if self.keys.contains_key(key) {
                     b":-1\r\n".to_vec()
                 } else {
                     b":-2\r\n".to_vec()
                 }
             }
-            "expire" | "pexpire" | "persist" => number(usize::from(self.0.contains_key(key))),
+            "expire" | "pexpire" | "persist" => number(usize::from(self.keys.contains_key(key))),
             "flushdb" | "flushall" => {
-                self.0.clear();
+                self.keys.clear();
                 fine()
             }
             "command" | "config" | "module" | "slowlog" | "ft._list" | "xrange" | "mget" | "zrange" => {
                 list(std::iter::empty())
             }
             "set" | "setex" | "psetex" | "setnx" => {
-                self.0.insert(key.to_owned(), Entry::Text(words.last().cloned().unwrap_or_default()));
+                self.keys.insert(key.to_owned(), Entry::Text(words.last().cloned().unwrap_or_default()));
                 fine()
             }
             "get" | "getdel" | "getex" | "strlen" | "incr" | "decr" | "incrby" | "append" => {
@@ -147,15 +164,34 @@ impl Keys {
         }
     }
 
+    /// The bytes of everything that is kept.
+    pub(super) fn kept(&self) -> usize {
+        self.keys.iter().map(|(key, entry)| key.len() + entry.weight()).sum()
+    }
+
+    /// The first keys go until there is room for as many bytes.
+    fn make_room(&mut self, wanted: usize) {
+        self.weight += wanted;
+        if self.weight <= MAX_KEPT && self.keys.len() < MAX_KEYS {
+            return;
+        }
+        self.weight = wanted + self.kept();
+        // Half of it, so that this is not done each time.
+        while self.weight > MAX_KEPT / 2 || self.keys.len() >= MAX_KEYS {
+            let Some((key, entry)) = self.keys.pop_first() else { return };
+            self.weight -= key.len() + entry.weight();
+        }
+    }
+
     fn of_text(&mut self, verb: &str, words: &[String]) -> Vec<u8> {
         let key = words.get(1).cloned().unwrap_or_default();
         let entry = match verb {
-            "get" | "getex" | "getdel" => match self.0.get(&key) {
+            "get" | "getex" | "getdel" => match self.keys.get(&key) {
                 Some(Entry::Text(is)) => return text(is),
                 Some(_) => return wrong(),
                 None => return nothing(),
             },
-            _ => self.0.entry(key).or_insert_with(|| Entry::Text(String::new())),
+            _ => self.keys.entry(key).or_insert_with(|| Entry::Text(String::new())),
         };
         let Entry::Text(is) = entry else { return wrong() };
         let by: i64 = words.get(2).and_then(|by| by.parse().ok()).unwrap_or(1);
@@ -169,7 +205,9 @@ impl Keys {
             }
             _ => {
                 let counted = is.parse::<i64>().unwrap_or_default();
-                *is = counted.saturating_add(if verb == "decr" { -by } else { by }).to_string();
+                let counted =
+                    if verb == "decr" { counted.saturating_sub(by) } else { counted.saturating_add(by) };
+                *is = counted.to_string();
                 format!(":{is}\r\n").into_bytes()
             }
         }
@@ -179,7 +217,7 @@ impl Keys {
         let key = words.get(1).cloned().unwrap_or_default();
         let field = words.get(2).map_or("", String::as_str);
         if matches!(verb, "hset" | "hmset" | "hsetnx") {
-            let entry = self.0.entry(key).or_insert_with(|| Entry::Hash(BTreeMap::new()));
+            let entry = self.keys.entry(key).or_insert_with(|| Entry::Hash(BTreeMap::new()));
             let Entry::Hash(hash) = entry else { return wrong() };
             let pairs = words.get(2..).unwrap_or_default().chunks_exact(2);
             let added =
@@ -187,7 +225,7 @@ impl Keys {
             return number(added.count());
         }
         let none = BTreeMap::new();
-        let hash = match self.0.get_mut(&key) {
+        let hash = match self.keys.get_mut(&key) {
             Some(Entry::Hash(hash)) if verb == "hdel" => {
                 return number(usize::from(hash.remove(field).is_some()));
             }
@@ -211,10 +249,10 @@ impl Keys {
     fn of_list(&mut self, verb: &str, words: &[String]) -> Vec<u8> {
         let key = words.get(1).cloned().unwrap_or_default();
         let entry = match verb {
-            "lpush" | "rpush" => self.0.entry(key).or_insert_with(|| Entry::List(VecDeque::new())),
-            "lrange" if !self.0.contains_key(&key) => return list(std::iter::empty()),
-            "llen" if !self.0.contains_key(&key) => return number(0),
-            _ => match self.0.get_mut(&key) {
+            "lpush" | "rpush" => self.keys.entry(key).or_insert_with(|| Entry::List(VecDeque::new())),
+            "lrange" if !self.keys.contains_key(&key) => return list(std::iter::empty()),
+            "llen" if !self.keys.contains_key(&key) => return number(0),
+            _ => match self.keys.get_mut(&key) {
                 Some(entry) => entry,
                 None => return nothing(),
             },
@@ -242,7 +280,7 @@ impl Keys {
         let key = words.get(1).cloned().unwrap_or_default();
         match verb {
             "sadd" => {
-                let entry = self.0.entry(key).or_insert_with(|| Entry::Set(BTreeSet::new()));
+                let entry = self.keys.entry(key).or_insert_with(|| Entry::Set(BTreeSet::new()));
                 let Entry::Set(set) = entry else { return wrong() };
                 let added = words
                     .get(2..)
@@ -254,7 +292,7 @@ impl Keys {
             }
             "srem" | "smembers" | "scard" | "sismember" => {
                 let member = words.get(2).map_or("", String::as_str);
-                match (self.0.get_mut(&key), verb) {
+                match (self.keys.get_mut(&key), verb) {
                     (Some(Entry::Set(set)), "srem") => number(usize::from(set.remove(member))),
                     (Some(Entry::Set(set)), "smembers") => {
                         in_form(list(set.iter()), version, b'~', set.len())
@@ -269,6 +307,11 @@ impl Keys {
             _ => fine(),
         }
     }
+}
+
+/// The bytes that texts take, with what it costs to keep each.
+fn weight<'a>(texts: impl IntoIterator<Item = &'a String>) -> usize {
+    texts.into_iter().map(|text| text.len() + 2 * size_of::<String>()).sum()
 }
 
 /// Whether a name is like a pattern with one star at its end, or at both.

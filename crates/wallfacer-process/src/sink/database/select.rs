@@ -1,13 +1,18 @@
 //! Answers questions: those for a table with what is in it, those about the database itself with what it has, and all others
 //! with one row of values that their names suggest.
 
+use super::MAX_ANSWER;
 use super::sql::{Dialect, Token};
 use super::store::{Column, Refusal, Store, Table, Type, Value, syntax};
 
 /// The table that is always there.
 pub(super) const SAMPLE: &str = "items";
-/// Columns of one question.
-const MAX_COLUMNS: usize = 200;
+/// Columns of one table or question.
+pub(super) const MAX_COLUMNS: usize = 200;
+/// Conditions of one question, and values that one change sets.
+const MAX_EQUALITIES: usize = 64;
+/// Pieces of which a value is put together.
+const MAX_TERM: usize = 64;
 /// What names of a database's own tables begin with.
 const OWN: [&str; 6] = ["information_schema", "pg_", "performance_schema", "mysql", "sys", "sqlite_"];
 const VERSION: &str = "PostgreSQL 15.4 on x86_64-pc-linux-gnu, compiled by gcc, 64-bit";
@@ -65,10 +70,21 @@ fn picked(source: &Table, rows: &[&Vec<Value>], wanted: &[&[Token]], given: &[Va
     if counts {
         table.rows = vec![Vec::new()];
     }
+    let mut left = MAX_ANSWER;
     for entry in wanted {
+        let before = table.columns.len();
+        if before >= MAX_COLUMNS || left == 0 {
+            break;
+        }
         if entry.last().is_some_and(|token| token.is_sign('*')) && entry.len() <= 3 {
             table.columns.extend(source.columns.iter().cloned());
-            table.rows.iter_mut().zip(rows).for_each(|(row, from)| row.extend(from.iter().cloned()));
+            for (number, row) in table.rows.iter_mut().enumerate() {
+                match rows.get(number) {
+                    Some(from) => row.extend(from.iter().cloned()),
+                    None => row.resize(row.len() + source.columns.len(), Value::Null),
+                }
+            }
+            left = left.saturating_sub(weight_from(&table, before));
             continue;
         }
         let name = label(entry);
@@ -82,7 +98,7 @@ fn picked(source: &Table, rows: &[&Vec<Value>], wanted: &[&[Token]], given: &[Va
             None if is_count => Type::Number,
             None => type_of(&value()),
         };
-        table.columns.push(Column { name: name.clone(), is });
+        table.columns.push(Column::new(&name, is));
         for (number, row) in table.rows.iter_mut().enumerate() {
             let cell = match from {
                 _ if is_count => Value::Number(rows.len() as i64),
@@ -91,8 +107,14 @@ fn picked(source: &Table, rows: &[&Vec<Value>], wanted: &[&[Token]], given: &[Va
             };
             row.push(cell);
         }
+        left = left.saturating_sub(weight_from(&table, before));
     }
     table
+}
+
+/// The bytes of a table's columns from this one on.
+fn weight_from(table: &Table, column: usize) -> usize {
+    table.rows.iter().flat_map(|row| &row[column..]).map(Value::weight).sum()
 }
 
 /// The table that is asked.
@@ -250,12 +272,15 @@ pub(super) fn entries(tokens: &[Token]) -> Vec<&[Token]> {
 
 /// The rows of `VALUES (…), (…)`.
 pub(super) fn rows_of_values(tokens: &[Token], given: &[Value]) -> Vec<Vec<Value>> {
-    let mut rows = Vec::new();
+    let mut rows: Vec<Vec<Value>> = Vec::new();
     let mut rest = tokens;
-    while let [Token::Sign('('), inner @ ..] = rest {
+    let mut left = MAX_ANSWER;
+    while let ([Token::Sign('('), inner @ ..], 1..) = (rest, left) {
         let row = until_closed(inner);
         let value = |entry: &[Token]| literal(entry, given).unwrap_or(Value::Null);
-        rows.push(entries(row).into_iter().map(value).collect());
+        let values: Vec<Value> = entries(row).into_iter().take(MAX_COLUMNS).map(value).collect();
+        left = left.saturating_sub(values.iter().map(Value::weight).sum());
+        rows.push(values);
         let after = &inner[row.len()..];
         rest = match after {
             [Token::Sign(')'), Token::Sign(','), rest @ ..] => rest,
@@ -286,7 +311,7 @@ fn equalities(tokens: &[Token], given: &[Value]) -> Vec<(String, Value)> {
         let [name, Token::Sign('='), value] = window else { return None };
         Some((name.name()?.to_owned(), literal(std::slice::from_ref(value), given)?))
     };
-    tokens.windows(3).filter_map(pair).collect()
+    tokens.windows(3).filter_map(pair).take(MAX_EQUALITIES).collect()
 }
 
 pub(super) fn fits(columns: &[Column], row: &[Value], wanted: &[(String, Value)]) -> bool {
@@ -308,6 +333,9 @@ fn limit(tokens: &[Token], given: &[Value]) -> usize {
 
 /// A value that stands there, or comes of numbers that do.
 fn literal(tokens: &[Token], given: &[Value]) -> Option<Value> {
+    if tokens.len() > MAX_TERM {
+        return None;
+    }
     match tokens {
         // What it is to be taken for is not asked.
         [value, Token::Sign(':'), Token::Sign(':'), ..] => literal(std::slice::from_ref(value), given),
@@ -389,7 +417,7 @@ fn single(name: &str, value: Value) -> Table {
 }
 
 fn column(name: &str, value: &Value) -> Column {
-    Column { name: name.to_owned(), is: type_of(value) }
+    Column::new(name, type_of(value))
 }
 
 fn type_of(value: &Value) -> Type {

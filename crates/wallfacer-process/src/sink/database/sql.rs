@@ -25,6 +25,14 @@ impl Token {
         *self == Token::Sign(sign)
     }
 
+    /// The letters of it.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Token::Word(text) | Token::Name(text) | Token::Text(text) | Token::Number(text) => text,
+            Token::Parameter(_) | Token::Sign(_) => "",
+        }
+    }
+
     /// What it is called, where it is a name.
     pub(super) fn name(&self) -> Option<&str> {
         match self {

@@ -8,8 +8,11 @@ use super::sql::{Dialect, Token};
 /// Tables that are kept, and rows of each: the oldest rows go.
 const MAX_TABLES: usize = 200;
 const MAX_ROWS: usize = 500;
-/// Bytes of one value that are kept.
+/// Letters of one value that are kept, and of one name.
 const MAX_VALUE: usize = 4_096;
+const MAX_NAME: usize = 128;
+/// Bytes of all tables.
+const MAX_KEPT: usize = 4 << 20;
 
 /// Verbs that change something.
 const CHANGES: [&str; 17] = [
@@ -52,6 +55,11 @@ impl Value {
         Value::Text(text.chars().take(MAX_VALUE).collect())
     }
 
+    pub(super) fn weight(&self) -> usize {
+        let text = if let Value::Text(text) = self { text.len() } else { 0 };
+        size_of::<Value>() + text
+    }
+
     /// As it is written in answers; none for nothing.
     pub(super) fn written(&self, dialect: Dialect) -> Option<String> {
         match (self, dialect) {
@@ -83,6 +91,12 @@ pub(super) struct Column {
     pub(super) is: Type,
 }
 
+impl Column {
+    pub(super) fn new(name: &str, is: Type) -> Column {
+        Column { name: name.chars().take(MAX_NAME).collect(), is }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Table {
     pub(super) columns: Vec<Column>,
@@ -90,6 +104,10 @@ pub(super) struct Table {
 }
 
 impl Table {
+    fn weight(&self) -> usize {
+        self.rows.iter().flatten().map(Value::weight).sum()
+    }
+
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
@@ -224,7 +242,9 @@ impl Session {
         if let Some(transaction) = &mut self.transaction {
             transaction.before.get_or_insert_with(|| store.clone());
         }
-        store.change(&verb, statement, given, self.dialect)
+        let changed = store.change(&verb, statement, given, self.dialect);
+        store.make_room();
+        changed
     }
 
     fn end(&mut self, store: &mut Store, gives_up: bool) -> Reply {
@@ -327,7 +347,10 @@ impl Store {
                 match verb {
                     "update" => {
                         let set = select::assignments(&statement[at..], given);
-                        for row in table.rows.iter_mut().filter(|row| matches(row, &columns)) {
+                        let weight: usize = set.iter().map(|(_, value)| value.weight()).sum();
+                        // Beyond what there is room for, rows stay as they are.
+                        let most = MAX_KEPT / weight.max(1);
+                        for row in table.rows.iter_mut().filter(|row| matches(row, &columns)).take(most) {
                             for (name, value) in &set {
                                 let place =
                                     columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
@@ -348,9 +371,18 @@ impl Store {
     fn keep(&mut self, name: String, table: Table, verb: &str) -> Reply {
         let rows = table.rows.len();
         if self.tables.len() < MAX_TABLES {
-            self.tables.insert(name, table);
+            self.tables.insert(name.chars().take(MAX_NAME).collect(), table);
         }
         done(verb, rows)
+    }
+
+    /// The older half of the largest table goes until there is room.
+    fn make_room(&mut self) {
+        while self.tables.values().map(Table::weight).sum::<usize>() > MAX_KEPT {
+            let largest = self.tables.values_mut().max_by_key(|table| table.weight());
+            let Some(Table { rows, .. }) = largest else { return };
+            rows.drain(..rows.len().div_ceil(2));
+        }
     }
 
     fn insert(&mut self, statement: &[Token], given: &[Value]) -> Result<Reply, Refusal> {
@@ -359,22 +391,24 @@ impl Store {
         let values = statement[at..].iter().position(|token| token.is("values") || token.is("value"));
         let Some(values) = values.map(|values| at + values) else { return Ok(done("INSERT", 0)) };
         let named: Vec<&str> = statement[at..values].iter().filter_map(Token::name).collect();
-        let mut added = 0;
-        for row in select::rows_of_values(&statement[values + 1..], given) {
-            let cell = |(place, column): (usize, &Column)| {
-                let position = match named.is_empty() {
-                    true => Some(place),
-                    false => named.iter().position(|name| name.eq_ignore_ascii_case(&column.name)),
-                };
-                match position.and_then(|position| row.get(position)) {
+        // Where the value of each column stands.
+        let place_of = |(place, column): (usize, &Column)| match named.is_empty() {
+            true => Some(place),
+            false => named.iter().position(|name| name.eq_ignore_ascii_case(&column.name)),
+        };
+        let places: Vec<Option<usize>> = table.columns.iter().enumerate().map(place_of).collect();
+        let rows = select::rows_of_values(&statement[values + 1..], given);
+        let added = rows.len();
+        for row in &rows[added.saturating_sub(MAX_ROWS)..] {
+            let cell = |(column, place): (&Column, &Option<usize>)| {
+                match place.and_then(|place| row.get(place)) {
                     Some(value) => value.clone(),
                     // What a database counts by itself.
                     None if column.is == Type::Number => Value::Number(table.rows.len() as i64 + 1),
                     None => Value::Null,
                 }
             };
-            let row = table.columns.iter().enumerate().map(cell).collect();
-            added += 1;
+            let row = table.columns.iter().zip(&places).map(cell).collect();
             table.rows.push(row);
         }
         let surplus = table.rows.len().saturating_sub(MAX_ROWS);
@@ -399,7 +433,7 @@ fn is_hidden_change(verb: &str, statement: &[Token]) -> bool {
 /// The columns between the brackets of a new table.
 fn declared(tokens: &[Token]) -> Vec<Column> {
     let mut columns = Vec::new();
-    for entry in select::entries(tokens) {
+    for entry in select::entries(tokens).into_iter().take(select::MAX_COLUMNS) {
         let [first, rest @ ..] = entry else { continue };
         let Some(name) = first.name() else { continue };
         if ["primary", "foreign", "unique", "constraint", "check", "key", "index"]
@@ -413,7 +447,7 @@ fn declared(tokens: &[Token]) -> Vec<Column> {
             word if word.starts_with("bool") => Type::Flag,
             _ => Type::Text,
         };
-        columns.push(Column { name: name.to_owned(), is });
+        columns.push(Column::new(name, is));
     }
     columns
 }

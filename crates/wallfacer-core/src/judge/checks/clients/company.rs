@@ -70,15 +70,15 @@ impl AnswersInCompany {
             Some(false) => (
                 DEADLOCK,
                 format!(
-                    "with {all} calls in flight at once, {} are not answered, and neither is anything after them; \
-                     each is answered alone",
+                    "of {all} concurrent calls, {} are not answered, and neither is anything after them; each is answered \
+                     when made alone",
                     silent.len()
                 ),
             ),
             _ => (
                 MISSING,
                 format!(
-                    "with {all} calls in flight at once, {} never answered; each is answered alone",
+                    "of {all} concurrent calls, {} never answered; each is answered when made alone",
                     if silent.len() == 1 { "1 is".to_owned() } else { format!("{} are", silent.len()) }
                 ),
             ),
@@ -107,7 +107,7 @@ impl AnswersInCompany {
         let between_clients = other.ask.client != reply.ask.client;
         let message = match between_clients {
             true => "a client is given the answer to another client's call".to_owned(),
-            false => "a call is given the answer to another call that was in flight with it".to_owned(),
+            false => "a call is given the answer to another concurrent call".to_owned(),
         };
         let part = if between_clients { "answers of clients are swapped" } else { "answers are swapped" };
         let mut charge = self.charge(part, message);
@@ -138,8 +138,8 @@ impl AnswersInCompany {
             return None;
         }
         let message = match fails {
-            true => format!("a valid call fails with {all} calls in flight at once, and works alone"),
-            false => format!("with {all} calls in flight at once, a call is answered otherwise than alone"),
+            true => format!("a valid call fails with {all} concurrent calls, and works when made alone"),
+            false => format!("one of {all} concurrent calls is answered differently than when made alone"),
         };
         let mut charge = self.charge(if fails { "fails" } else { "differs" }, message);
         charge.severity = Some(if fails { Severity::Medium } else { Severity::Low });

@@ -7,8 +7,9 @@ use crate::judge::context::Context;
 use crate::judge::history::{Act, Anomaly, Done, Operation, Shown, anomalies, miscount};
 use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation};
-use crate::plan::{Ask, Case, Part, Question};
+use crate::plan::{Ask, Case, Part, Question, Schedule};
 use crate::run::Recording;
+use crate::target::Severity;
 
 /// Calls of a counter alone, from which it is known where the count stands in an answer.
 const FEWEST: usize = 3;
@@ -23,7 +24,7 @@ impl Check for KeepsWhatIsWritten {
     fn judge(&self, case: &Case, recording: &Recording, _: &Observation, _: &Context) -> Verdict {
         let Some((schedule, _, replies)) = replies(case, recording) else { return Verdict::Holds };
         let charge = match schedule.question {
-            Question::Store => self.judge_store(&replies, schedule.clients()),
+            Question::Store | Question::Files => self.judge_store(&replies, schedule),
             Question::Counter => self.judge_counter(&replies, schedule.clients()),
             Question::Nothing | Question::Answers | Question::Isolation => None,
         };
@@ -36,7 +37,7 @@ impl KeepsWhatIsWritten {
         Charge::new(self.name(), Kind::Race, Cause::rule(self.name(), Some(part)), message)
     }
 
-    fn judge_store(&self, replies: &[Reply], clients: usize) -> Option<Charge> {
+    fn judge_store(&self, replies: &[Reply], schedule: &Schedule) -> Option<Charge> {
         let usual = Usual::of(replies)?;
         let writes: Vec<&Ask> =
             replies.iter().filter(|reply| reply.ask.part == Part::Write).map(|reply| reply.ask).collect();
@@ -57,13 +58,27 @@ impl KeepsWhatIsWritten {
         shown.sort_unstable();
         shown.dedup();
         let at_once = replies.iter().filter(|reply| !reply.alone && reply.ask.part == Part::Write).count();
-        let message = format!("with {at_once} writes at once, {message}");
-        let mut charge = self.charge(part, message);
-        charge.details =
+        let mut details =
             "No order of these calls, one after another, gives these answers; made one after another on a \
-                          fresh server, all of it shows."
+                           fresh server, all of it shows."
                 .to_owned();
-        Some(charge.with("calls", told(shown.into_iter().map(|place| &replies[place]), clients)))
+        let mut charge = match schedule.question {
+            Question::Files => {
+                details.push_str(
+                    " Each client of a stdio server starts a process of its own, and they share its files: lock the file from \
+                     reading it to writing it, or use a database.",
+                );
+                let message =
+                    format!("with {at_once} concurrent writes by two processes of the server, {message}");
+                let mut charge = self.charge(&format!("between processes, {part}"), message);
+                charge.severity = Some(Severity::Medium);
+                charge
+            }
+            _ => self.charge(part, format!("with {at_once} concurrent writes, {message}")),
+        };
+        charge.details = details;
+        let shown = shown.into_iter().map(|place| &replies[place]);
+        Some(charge.with("calls", told(shown, schedule.clients())))
     }
 
     fn judge_counter(&self, replies: &[Reply], clients: usize) -> Option<Charge> {
@@ -84,7 +99,7 @@ impl KeepsWhatIsWritten {
         let itself = u64::from(!read);
         let lost = miscount(last, acknowledged + itself, next)?;
         let message = format!(
-            "of {acknowledged} calls in flight at once, the counter has counted {}",
+            "of {acknowledged} concurrent calls, the counter has counted {}",
             (lost.counted - itself as i64).max(0)
         );
         let shown = before.last().copied().into_iter().chain(during.take(2)).chain([after]);
@@ -122,6 +137,7 @@ fn operation(reply: &Reply, writes: &[&Ask], usual: &Usual) -> Operation {
             let done = match reply.answer {
                 Answer::Completed => Done::Yes,
                 Answer::Rejected { .. } => Done::No,
+                Answer::ToolError if says_undone(&reply.said) => Done::No,
                 _ => Done::Maybe,
             };
             Act::Write { value, done }
@@ -139,6 +155,14 @@ fn operation(reply: &Reply, writes: &[&Ask], usual: &Usual) -> Operation {
     let lost = matches!(&act, Act::Read(_)) && !reply.is_completed();
     let asked = if lost { 0 } else { nanoseconds(reply.asked.asked) };
     Operation { asked, answered: reply.asked.answered.map(nanoseconds), act }
+}
+
+/// Whether an error says itself that nothing was done.
+fn says_undone(said: &str) -> bool {
+    const WORDS: [&str; 6] =
+        ["nothing was", "was not ", "were not ", "not saved", "no changes", "rolled back"];
+    let said = said.to_lowercase();
+    WORDS.iter().any(|words| said.contains(words))
 }
 
 fn in_words(anomaly: &Anomaly) -> (&'static str, String) {

@@ -1,4 +1,4 @@
-//! Behind a load balancer, a session may be led to a process that does not know it. It must be refused there, or served, and
+//! What is stored in one session is shown to no other client. Behind a load balancer, a session may be led to a process that does not know it. It must be refused there, or served, and
 //! never be taken for the session of somebody else.
 
 use super::{aftermath, disturbances};
@@ -19,17 +19,30 @@ impl Check for KeepsProcessesApart {
 
     fn judge(&self, case: &Case, recording: &Recording, _: &Observation, _: &Context) -> Verdict {
         let elsewhere = disturbances(case, recording).find_map(|(_, disturbance, taken)| match disturbance {
-            Disturbance::Elsewhere { .. } => Some((taken, aftermath(taken)?)),
+            Disturbance::Elsewhere { .. } => Some((false, taken, aftermath(taken)?)),
+            Disturbance::Nameless { .. } => Some((true, taken, aftermath(taken)?)),
             _ => None,
         });
-        let Some((taken, after)) = elsewhere else { return Verdict::Holds };
+        let Some((nameless, taken, after)) = elsewhere else { return Verdict::Holds };
         let Some(shown) = &after.elsewhere else {
             let why = after.impossible.clone().or_else(|| after.refused.clone());
-            return Verdict::Unknown(why.unwrap_or_else(|| "no second process was tried".to_owned()));
+            return Verdict::Unknown(why.unwrap_or_else(|| "nothing of that was tried".to_owned()));
         };
         let cause = |part: &str| Cause::rule(self.name(), Some(part)).server_wide();
         let silent = taken.awaited && taken.outcome.is_none() && taken.closed.is_none();
-        let charge = if shown.to_its_own && shown.to_ours && !shown.to_another {
+        let to_one_alone = shown.to_its_own && shown.to_ours && !shown.to_another;
+        let charge = if nameless && to_one_alone {
+            let message =
+                "a request that names no session is shown what another client has stored in its own"
+                    .to_owned();
+            let mut charge = Charge::new(self.name(), Kind::StateLeak, cause("without a session"), message);
+            charge.details =
+                "A further session is not shown it. Refuse with 400 what names no session.".to_owned();
+            charge.references = vec![Reference { kind: ReferenceKind::Cwe, text: "CWE-488".to_owned() }];
+            charge
+        } else if nameless {
+            return Verdict::Holds;
+        } else if to_one_alone {
             let message = "a session that one process of the server began is taken by a second process for the session of another \
                            client, and is shown what that has stored"
                 .to_owned();

@@ -26,8 +26,9 @@ impl Check for TakesInstances {
         let mut second = disturbances(case, recording)
             .filter(|(_, disturbance, _)| **disturbance == Disturbance::Beside)
             .filter_map(|(_, _, taken)| aftermath(taken));
-        let Some(refused) = second.next().and_then(|second| second.refused.as_ref()) else {
-            return Verdict::Holds;
+        let Some(second) = second.next() else { return Verdict::Holds };
+        let Some(refused) = &second.refused else {
+            return second.impossible.clone().map_or(Verdict::Holds, Verdict::Unknown);
         };
         let said = refused.to_lowercase();
         if PLAIN.iter().any(|words| said.contains(words)) {
@@ -38,8 +39,8 @@ impl Check for TakesInstances {
         let cause = Cause::rule(self.name(), None).server_wide();
         let mut charge = Charge::new(self.name(), Kind::Race, cause, message);
         charge.severity = Some(Severity::Medium);
-        charge.details = "The second one found the files of the first, and its ports taken, as on the machine of somebody who \
-                          uses two clients. Alone it starts with the same files."
+        charge.details = "Both had the same files, locks and ports, as on the machine of somebody who uses two clients. Alone it \
+                          starts with the same files."
             .to_owned();
         Verdict::Broken(Box::new(charge.with("start", refused.clone())))
     }

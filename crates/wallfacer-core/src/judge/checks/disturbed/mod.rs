@@ -31,7 +31,7 @@ pub use survival::KeepsWhatIsStored;
 pub use unread::WaitsForReaders;
 
 use super::clients::said;
-use crate::plan::{Case, Disturbance, Step};
+use crate::plan::{Case, Disk, Disturbance, Step};
 use crate::run::{Aftermath, Recording, Taken};
 use crate::wire::shortened;
 
@@ -67,13 +67,23 @@ fn told(step: &Step, taken: &Taken) -> Option<String> {
                 "SIGKILL, and started again with the same disk".to_owned()
             }
             Disturbance::Restart { killed: false } => {
-                "ended in peace, and started again with the same disk".to_owned()
+                "ended as clients do, and started again with the same disk".to_owned()
             }
             Disturbance::Begin { request, .. } => {
                 format!("{} is begun", called(&request.method, &request.params))
             }
+            Disturbance::BesideAsks { request } => {
+                format!("by a second process: {}", called(&request.method, &request.params))
+            }
             Disturbance::Services(trouble) => format!("from here on each service {}", trouble.in_words()),
-            Disturbance::Disk(disk) => format!("disk: {disk:?}"),
+            Disturbance::Disk(disk) => match disk {
+                Disk::Full => "from here on the disk is full".to_owned(),
+                Disk::ReadOnly { .. } => {
+                    "from here on the file that holds it, and its directory, are read-only".to_owned()
+                }
+                Disk::Vanished { .. } => "the file that holds it is removed".to_owned(),
+                Disk::Well => "from here on the disk is as it was".to_owned(),
+            },
             other => other.request().map(|request| called(&request.method, &request.params))?,
         },
         step => step.request().map(|(method, params)| called(method, params))?,

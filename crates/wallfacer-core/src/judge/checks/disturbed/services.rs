@@ -46,7 +46,7 @@ impl Check for BearsServices {
             Answer::Gone { ending } => {
                 let said = String::from_utf8_lossy(&seen.stderr);
                 let cause = Cause::exit(ending.map(|ending| ending.status), &said);
-                let message = format!("the server ends when a service {}", trouble.in_words());
+                let message = format!("the server exits when a service {}", trouble.in_words());
                 let charge = Charge::new(self.name(), Kind::Crash, cause, message);
                 Some(charge.with("stderr", last_lines(&seen.stderr)))
             }

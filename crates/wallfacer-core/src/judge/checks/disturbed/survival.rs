@@ -12,6 +12,7 @@ use crate::judge::verdict::{Check, Verdict};
 use crate::observe::{Answer, Observation, Seen};
 use crate::plan::{Case, Disk, Disturbance, Step, failure_in_words, marks_in};
 use crate::run::{Recording, Taken};
+use crate::target::Severity;
 
 pub struct KeepsWhatIsStored;
 
@@ -20,6 +21,7 @@ pub struct KeepsWhatIsStored;
 enum Happened {
     Nothing,
     Ended,
+    WrittenBeside,
     Killed,
     KilledInCall,
     DiskReadOnly,
@@ -103,7 +105,12 @@ impl Default for Store {
 impl Store {
     fn see(&mut self, step: &Step, taken: &Taken, seen: &Seen) -> Judged {
         match step {
-            Step::Disturb(disturbance) => self.disturbed(disturbance, taken),
+            Step::Disturb(disturbance) => match &**disturbance {
+                Disturbance::BesideAsks { request } => {
+                    self.written_beside(&marks_in(&request.params), taken, seen)
+                }
+                other => self.disturbed(other, taken),
+            },
             Step::Call { params, .. } => match &marks_in(params)[..] {
                 [] => self.read(taken, seen),
                 marks => self.write(marks, taken, seen),
@@ -157,16 +164,27 @@ impl Store {
         }
     }
 
+    /// A second process wrote to the same disk.
+    fn written_beside(&mut self, marks: &[String], taken: &Taken, seen: &Seen) -> Judged {
+        self.written.extend(marks.iter().cloned());
+        if !is_acknowledged(taken, seen) {
+            return Judged::SaysNothing;
+        }
+        self.happened = self.happened.max(Happened::WrittenBeside);
+        self.acknowledge(marks);
+        Judged::GoesOn
+    }
+
+    fn acknowledge(&mut self, marks: &[String]) {
+        let visible = marks.iter().enumerate().filter(|(place, _)| self.visible.contains(place));
+        self.acknowledged.extend(visible.map(|(_, mark)| mark.clone()));
+    }
+
     fn write(&mut self, marks: &[String], taken: &Taken, seen: &Seen) -> Judged {
         self.written.extend(marks.iter().cloned());
-        let fails = |taken: &Taken| {
-            super::super::reply::message(taken).and_then(|said| failure_in_words(&said.result()?))
-        };
-        let acknowledged = seen.answer == Answer::Completed && fails(taken).is_none();
-        match (acknowledged, self.in_trouble) {
+        match (is_acknowledged(taken, seen), self.in_trouble) {
             (true, true) => {
-                let visible = marks.iter().enumerate().filter(|(place, _)| self.visible.contains(place));
-                self.acknowledged.extend(visible.map(|(_, mark)| mark.clone()));
+                self.acknowledge(marks);
                 Judged::GoesOn
             }
             (true, false) => {
@@ -211,6 +229,11 @@ impl Store {
     }
 }
 
+fn is_acknowledged(taken: &Taken, seen: &Seen) -> bool {
+    let fails = super::super::reply::message(taken).and_then(|said| failure_in_words(&said.result()?));
+    seen.answer == Answer::Completed && fails.is_none()
+}
+
 impl KeepsWhatIsStored {
     fn charge(
         &self,
@@ -221,6 +244,9 @@ impl KeepsWhatIsStored {
         how: How,
     ) -> Charge {
         let (part, after) = match happened {
+            Happened::WrittenBeside => {
+                ("second process", "a second process of the server stored something too")
+            }
             Happened::Nothing | Happened::Ended | Happened::Killed => {
                 ("killed", "the server was killed and started again")
             }
@@ -240,9 +266,20 @@ impl KeepsWhatIsStored {
         };
         let cause = Cause::rule(self.name(), Some(&format!("{part}: {what}")));
         let mut charge = Charge::new(self.name(), Kind::DataLoss, cause, message);
-        charge.details = "After it ended in peace, the same server showed what was stored before. Write to a new file and put \
-                          it in the place of the old one, before the call is answered, and answer with an error where that fails."
-            .to_owned();
+        let advice = match happened {
+            Happened::WrittenBeside => {
+                charge.severity = Some(Severity::Medium);
+                "Each client of a stdio server starts a process of its own, and they share its files: read the file again, and \
+                 lock it, before each change, or use a database."
+            }
+            _ => {
+                "Write to a new file and put it in the place of the old one, before the call is answered, and answer with an \
+                 error where that fails."
+            }
+        };
+        charge.details = format!(
+            "After it ended as clients end it, the same server showed what was stored before. {advice}"
+        );
         charge.needed = Some((0..=place).collect());
         let places: Vec<usize> = (0..=place).collect();
         let charge = charge.with("calls", all_told(case, recording, &places));

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use std::time::Instant;
 
 use regex::Regex;
+use serde_json::Value;
 use wallfacer_text::lexicon::{Action, does};
 
 use crate::catalogue::Tool;
@@ -35,7 +36,7 @@ const MAX_BYTES: usize = 1_000;
 /// What one call taught.
 struct Taught {
     answer: Answer,
-    demanded: BTreeMap<String, serde_json::Value>,
+    demanded: BTreeMap<String, Value>,
     changes: Vec<PathBuf>,
     uses_network: bool,
     runs_programs: bool,
@@ -56,6 +57,8 @@ pub struct Learning {
     rounds: usize,
     /// Tools of which a call is known that they take.
     reached: BTreeSet<String>,
+    /// These calls.
+    worked: Vec<(String, Value)>,
     tools: BTreeMap<String, Tool>,
     /// A directory that is there.
     inside: Option<PathBuf>,
@@ -80,6 +83,7 @@ impl Learning {
             held_back: Vec::new(),
             rounds: 0,
             reached: first_calls.reached().map(str::to_owned).collect(),
+            worked: first_calls.worked().collect(),
             tools,
             inside: ground.inside.as_ref().map(|(directory, _)| directory.clone()),
             confining: BTreeSet::new(),
@@ -96,20 +100,20 @@ impl Learning {
     pub fn next_round(&mut self) -> Option<Vec<Case>> {
         self.learn();
         if self.is_over() {
+            // Where there was no time for a single call, it is known all the same which ones are valid.
+            if self.rounds == 0 {
+                let _not_called = self.plan_round();
+            }
             self.rounds = MAX_ROUNDS;
             self.held_back.clear();
         }
         while self.rounds < MAX_ROUNDS {
             self.rounds += 1;
-            let Some(round) = self.planner.next_round().filter(|round| round.phase == Phase::Examples) else {
+            let Some(cases) = self.plan_round() else {
                 self.rounds = MAX_ROUNDS;
                 break;
             };
-            for case in &round.cases {
-                let (Some(tool), Some(arguments)) = (case.subject.tool(), case.arguments()) else { continue };
-                self.known.entry(tool.to_owned()).or_default().valid.push(arguments.clone());
-            }
-            let (first, later) = in_turn(round.cases, |tool| match self.reached.contains(tool) {
+            let (first, later) = in_turn(cases, |tool| match self.reached.contains(tool) {
                 true => 1,
                 false => FIRST_CALLS,
             });
@@ -127,14 +131,37 @@ impl Learning {
         set_preludes(&mut self.known, &self.planner);
         self.choose_place();
         note_others(&mut self.known);
+        self.recall();
         None
+    }
+
+    /// The next round of valid calls, none of which was made yet.
+    fn plan_round(&mut self) -> Option<Vec<Case>> {
+        let round = self.planner.next_round().filter(|round| round.phase == Phase::Examples)?;
+        for case in &round.cases {
+            let (Some(tool), Some(arguments)) = (case.subject.tool(), case.arguments()) else { continue };
+            self.known.entry(tool.to_owned()).or_default().valid.push(arguments.clone());
+        }
+        Some(round.cases)
+    }
+
+    /// What worked before this test began is the best that is known of a tool of which no call was learned here. It comes last
+    /// among what is valid, where it wins over what was only drawn.
+    fn recall(&mut self) {
+        for (tool, arguments) in std::mem::take(&mut self.worked) {
+            let known = self.known.entry(tool).or_default();
+            if known.good.is_empty() {
+                known.valid.push(arguments.clone());
+                known.worked = Some(arguments);
+            }
+        }
     }
 
     /// Where a tool says in which directory the others are to work, and nobody said that it must come first, it does so all
     /// the same: that the others succeeded may be owed to it.
     fn choose_place(&mut self) {
         let is_known = self.known.values().any(|known| !known.prelude.is_empty());
-        let names_it = |arguments: &&serde_json::Value| {
+        let names_it = |arguments: &&Value| {
             let inside = self.inside.as_ref().map(|inside| inside.to_string_lossy());
             inside.is_some_and(|inside| places(arguments).iter().any(|place| place.value == inside))
         };
@@ -278,4 +305,25 @@ fn places_that_are_there(tools: &[Tool], ground: &Ground) -> Vec<Lesson> {
         paths.into_iter().map(lesson).collect::<Vec<Lesson>>()
     };
     arguments.flat_map(|argument| lessons(argument.name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{Catalogue, Entry};
+    use serde_json::json;
+
+    #[test]
+    fn where_there_is_no_time_for_a_call_it_is_known_which_ones_are_valid() {
+        let schema =
+            json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
+        let listed = json!({ "name": "look", "inputSchema": schema });
+        let tools = [Tool::read(listed.as_object().unwrap()).unwrap()];
+        let ground = Ground::new(&BTreeMap::new(), &Catalogue::default(), 1);
+        let mut learning = Learning::new(&tools, &ground, &FirstCalls::default(), 1);
+        learning.until = Some(Instant::now());
+        assert!(learning.next_round().is_none());
+        let known = &learning.known["look"];
+        assert!(!known.valid.is_empty() && known.good.is_empty(), "{known:?}");
+    }
 }

@@ -68,6 +68,8 @@ pub struct Inject {
     slow: BTreeSet<String>,
     /// Whether it is to be seen what the server lists without the settings that take tools away.
     looks_freely: bool,
+    /// Whether that list is still to come. Nothing else waits for it: such a server may be slow to start, or never do so.
+    is_listing: bool,
     /// Calls that were not answered at once: they have all of their time, on servers of their own.
     patient: VecDeque<Case>,
     /// Tools of which not even a valid call was answered at once: each has all of its time, and nobody waits for it.
@@ -151,6 +153,7 @@ impl Inject {
             stage: Stage::Start,
             catalogue: Arc::default(),
             looks_freely: false,
+            is_listing: false,
             slow: BTreeSet::new(),
             hidden: Vec::new(),
             waiting: Queue::default(),
@@ -322,7 +325,7 @@ impl Probe for Inject {
         }
         if std::mem::take(&mut self.looks_freely) {
             self.next += 1;
-            self.busy.insert(self.next, Vec::new());
+            self.is_listing = true;
             let context = self.seen.context.clone();
             return Some((
                 self.next,
@@ -381,8 +384,15 @@ impl Probe for Inject {
                 }
             }
             Done::Listed(free) => {
+                self.is_listing = false;
                 let hidden = taken_away(&self.catalogue, &free, self.seed);
-                self.hidden.extend(hidden);
+                match self.stage {
+                    Stage::Trying => {
+                        let mine = self.shard.share(PHASE, hidden);
+                        mine.into_iter().for_each(|ranked| self.waiting.put_back(ranked));
+                    }
+                    Stage::Start | Stage::Learning => self.hidden.extend(hidden),
+                }
             }
             _ => {}
         }
@@ -408,7 +418,8 @@ impl Probe for Inject {
     }
 
     fn is_done(&self) -> bool {
-        let idle = self.waiting.is_empty() && self.patient.is_empty() && self.busy.is_empty();
+        let idle =
+            self.waiting.is_empty() && self.patient.is_empty() && self.busy.is_empty() && !self.is_listing;
         let late = self.late.iter().all(Inject::is_done);
         self.unseen.is_some() || self.stage == Stage::Trying && idle && late
     }

@@ -50,7 +50,7 @@ impl Queue {
         self.line(super::tool(&ranked.case)).ready.push_back(ranked);
     }
 
-    /// Puts a case that was handed out and not tried before the others of its tool.
+    /// Puts a case before the others of its tool: it was handed out and not tried, or is known late.
     pub fn put_back(&mut self, ranked: Ranked) {
         self.line(super::tool(&ranked.case)).ready.push_front(ranked);
     }

@@ -61,6 +61,16 @@ impl Plans<'_> {
         cases
     }
 
+    /// What each of two processes was acknowledged must be there after both have ended.
+    pub fn second_process(&self, pair: (usize, usize)) -> Case {
+        let (writer, reader) = pair;
+        let mut steps = self.stored_twice(writer, reader);
+        let request = self.write(writer, 40);
+        steps.extend([disturb(Disturbance::BesideAsks { request }), called(self.write(writer, 41))]);
+        steps.extend([disturb(Disturbance::Restart { killed: false }), self.read(reader)]);
+        self.of_tool(writer, steps)
+    }
+
     fn failing_disk(&self, pair: (usize, usize), disk: Disk, change: impl Fn(Request) -> Request) -> Case {
         let (writer, reader) = pair;
         let mut steps = self.stored_twice(writer, reader);
@@ -133,6 +143,14 @@ impl Plans<'_> {
         let request = Request::tool(&self.forms[reader].tool, self.forms[reader].arguments.clone());
         let plant = self.write(writer, 30);
         self.of_tool(writer, vec![disturb(Disturbance::Elsewhere { plant, request })])
+    }
+
+    /// A client asks without a session for what another has stored in its own.
+    pub fn nameless(&self, pair: (usize, usize)) -> Case {
+        let (writer, reader) = pair;
+        let request = Request::tool(&self.forms[reader].tool, self.forms[reader].arguments.clone());
+        let plant = self.write(writer, 31);
+        self.of_tool(writer, vec![disturb(Disturbance::Nameless { plant, request })])
     }
 
     /// One call of each tool, made in an unusual way.

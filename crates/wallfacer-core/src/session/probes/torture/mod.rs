@@ -36,6 +36,7 @@ use crate::session::look::Known;
 use crate::session::prove::Interest;
 use crate::wire::Connector;
 
+const LISTS: [&str; 3] = ["tools", "resources", "prompts"];
 /// The longest argument: a call as it is meant needs no more.
 const MAX_BYTES: usize = 1_000;
 /// Valid calls of each tool from which it is learned how it is called.
@@ -92,6 +93,8 @@ pub struct Torture {
     seed: u64,
     load: Load,
     listens: bool,
+    /// Lists that it says it has, in which what another session stored may show.
+    lists: Vec<&'static str>,
     tools: Vec<Tool>,
     schemas: Arc<BTreeMap<String, Schema>>,
     planner: Option<Planner>,
@@ -147,6 +150,7 @@ impl Torture {
             seed,
             load,
             listens: connector.target().reach.endpoint().is_some(),
+            lists: LISTS.into_iter().filter(|list| known.server.claims(list)).collect(),
             tools: selection.tools.clone(),
             schemas: known.schemas.clone(),
             planner: Some(planner),
@@ -268,6 +272,9 @@ impl Torture {
             if self.listens {
                 self.quiet.push_back(alone(plans.foreign(pair)));
                 self.quiet.push_back(alone(plans.elsewhere(pair)));
+                self.quiet.push_back(alone(plans.nameless(pair)));
+            } else {
+                self.quiet.push_back(alone(plans.second_process(pair)));
             }
             let schema = self.schemas.get(&self.forms[pair.0].tool);
             self.quiet.extend(plans.disk(pair, schema).into_iter().map(alone));
@@ -287,15 +294,26 @@ impl Torture {
         let mode = self.load.mode;
         if matches!(mode, TortureMode::All | TortureMode::Parallel) {
             self.waiting.extend(plans.stores());
+            if self.confined && !self.listens && self.load.thorough {
+                self.waiting.extend(plans.files());
+            }
             self.waiting.extend(plans.counters());
             self.waiting.extend(plans.answers());
         }
         if matches!(mode, TortureMode::All | TortureMode::StateLeak) {
             let said = &self.seen.context;
             self.waiting.extend(plans.named_sessions(said));
-            if self.listens {
-                self.waiting.extend(plans.sessions(said, self.load.shared));
-            }
+            let sessions = plans.sessions(said, self.load.shared, &self.lists);
+            // Over stdio, who does not say that sessions are apart keeps files that are the user's.
+            let of_processes = self.confined && self.load.thorough;
+            let wanted = |case: &Case| match self.listens {
+                true => true,
+                false => {
+                    of_processes
+                        && case.schedule().is_some_and(|schedule| schedule.question == Question::Isolation)
+                }
+            };
+            self.waiting.extend(sessions.into_iter().filter(wanted));
         }
         self.plan_disturbances(calibrated);
         if self.waiting.is_empty() && self.made == 0 && mode != TortureMode::Lifecycle {
@@ -319,6 +337,9 @@ impl Torture {
                     reply.ask.tool_name().map_or(Subject::Server, |tool| Subject::Tool(tool.to_owned()));
                 notebook.count(&subject, true, &reply.answer);
                 limited += usize::from(reply.is_limited());
+            }
+            if let Some(text) = remarks::stalled(&replies) {
+                notebook.note(None, text);
             }
             if let Some(refused) = &history.refused
                 && tried.judgement.charges.is_empty()

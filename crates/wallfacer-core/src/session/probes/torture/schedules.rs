@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Map;
+
 use super::calibration::{Calibrated, Keyed};
 use super::form::Form;
 use super::identity::says_apart;
@@ -12,6 +14,9 @@ use crate::session::lab::of_server;
 /// Pairs of a writer and a reader that are tried.
 const MAX_PAIRS: usize = 8;
 const MAX_COUNTERS: usize = 4;
+/// The same where two processes write, which must be started for it; and how many these are.
+const MAX_FILES: usize = 3;
+const PROCESSES: usize = 2;
 /// Calls at once of one tool among those of all.
 const OF_EACH: usize = 2;
 /// A schedule is tried so many times on one server before it is taken to hold.
@@ -100,22 +105,34 @@ impl Plans<'_> {
         self.case(forms, Question::Answers, rounds, 1)
     }
 
-    /// A write alone and a look at it, then many at once, and looks at what is there.
+    /// What one client writes must be there, and what several write.
     pub fn stores(&self) -> Vec<Case> {
         let pairs = self.calibrated.pairs.iter().take(MAX_PAIRS);
-        pairs.map(|(writer, reader)| self.store(*writer, *reader)).collect()
+        let of_pair = |pair: &(usize, usize)| {
+            let clients = BTreeSet::from([1, self.clients.max(1)]);
+            clients.into_iter().map(|clients| self.store(*pair, clients, Question::Store)).collect::<Vec<_>>()
+        };
+        pairs.flat_map(of_pair).collect()
     }
 
-    fn store(&self, writer: usize, reader: usize) -> Case {
+    /// The same with two processes of the server, which have nothing in common but their files.
+    pub fn files(&self) -> Vec<Case> {
+        let pairs = self.calibrated.pairs.iter().take(MAX_FILES);
+        pairs.map(|pair| self.store(*pair, PROCESSES, Question::Files)).collect()
+    }
+
+    /// A write alone and a look at it, then many at once, and looks at what is there. The first client looks at what the last
+    /// one writes alone: where that does not show, each keeps its own.
+    fn store(&self, (writer, reader): (usize, usize), clients: usize, question: Question) -> Case {
         let read = |client: usize| self.forms[reader].plain(client, Part::Read);
-        let write = |number: usize| self.ask(writer, number % self.clients.max(1), Part::Write, number);
+        let write = |number: usize| self.ask(writer, number % clients, Part::Write, number);
         let mut at_once: Vec<Ask> = (1..=self.concurrency).map(write).collect();
         if at_once.len() >= 6 {
             at_once.insert(at_once.len() / 2, read(0));
         }
-        let alone = self.ask(writer, 0, Part::Write, 0);
+        let alone = self.ask(writer, clients - 1, Part::Write, 0);
         let rounds = vec![vec![alone], vec![read(0)], at_once, vec![read(0)], vec![read(0)]];
-        self.case(&[writer], Question::Store, rounds, TURNS)
+        self.case(&[writer], question, rounds, TURNS)
     }
 
     pub fn counters(&self) -> Vec<Case> {
@@ -163,27 +180,33 @@ impl Plans<'_> {
     }
 
     /// What one session wrote must not show in another, where somebody says so; else it is only seen whether it does.
-    pub fn sessions(&self, said: &Context, shared: Option<bool>) -> Vec<Case> {
+    pub fn sessions(&self, said: &Context, shared: Option<bool>, lists: &[&str]) -> Vec<Case> {
         if shared == Some(true) {
             return Vec::new();
         }
         let pairs = self.calibrated.pairs.iter().take(MAX_PAIRS);
         let case = |(writer, reader): &(usize, usize)| {
-            let apart = shared == Some(false) || self.says_apart(*writer, *reader, said);
-            let question = if apart { Question::Isolation } else { Question::Nothing };
             let plant = self.ask(*writer, 0, Part::Write, 1);
             let look = self.forms[*reader].plain(1, Part::Read);
-            self.case(&[*writer], question, vec![vec![plant], vec![look]], 1)
+            // Who has not looked before may not listen yet for what it is told.
+            let rounds =
+                [look.clone(), plant, look].into_iter().chain(lists.iter().map(|what| list(1, what)));
+            let question = self.about_sessions(*writer, *reader, said, shared);
+            self.case(&[*writer], question, rounds.map(|ask| vec![ask]).collect(), 1)
         };
         let keyed = self.calibrated.keyed.iter().take(MAX_PAIRS);
         pairs.map(case).chain(keyed.filter_map(|keyed| self.keyed_session(keyed, said, shared))).collect()
     }
 
+    fn about_sessions(&self, writer: usize, reader: usize, said: &Context, shared: Option<bool>) -> Question {
+        let apart = shared == Some(false) || self.says_apart(writer, reader, said);
+        if apart { Question::Isolation } else { Question::Nothing }
+    }
+
     /// The same where the reader must name what was written: the name itself, which it sends, shows nothing.
     fn keyed_session(&self, keyed: &Keyed, said: &Context, shared: Option<bool>) -> Option<Case> {
         let Keyed { writer, reader, name, look } = keyed;
-        let apart = shared == Some(false) || self.says_apart(*writer, *reader, said);
-        let question = if apart { Question::Isolation } else { Question::Nothing };
+        let question = self.about_sessions(*writer, *reader, said, shared);
         let plant = self.ask(*writer, 0, Part::Write, 2);
         let key = plant.params["arguments"].pointer(name)?.as_str()?.to_owned();
         let look = Ask { client: 1, part: Part::Read, ..self.forms[*reader].with(look, &key) };
@@ -198,4 +221,8 @@ impl Plans<'_> {
         };
         described(writer) || described(reader) || says_apart(&said.server_said)
     }
+}
+
+fn list(client: usize, what: &str) -> Ask {
+    Ask { client, part: Part::Read, method: format!("{what}/list"), params: Map::new(), marks: Vec::new() }
 }

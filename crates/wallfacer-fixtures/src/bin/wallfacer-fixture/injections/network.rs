@@ -10,6 +10,8 @@ use crate::answer::Answer;
 use crate::scenes::{Scene, Tool, failed, said};
 
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The one host whose pages are fetched.
+const ALLOWED: &str = "http://www.example.com";
 /// What of a page is read.
 const MAX_PAGE: u64 = 4 << 10;
 
@@ -48,6 +50,18 @@ pub fn scene(name: &str) -> Option<Scene> {
                 fetch(call.text("url"), is_outer)
             });
             tool.except(|call| looks_outer(call.text("url")), |call| fetch(call.text("url"), |_| true))
+        }
+        "request-by-allowed-beginning" => {
+            let fields = json!({"url": {"type": "string"}});
+            let about = "Fetches a page of one host, such as http://www.example.com/.";
+            let tool = Tool::new("fetch_page", about, fields, &["url"], |call| match call.text("url") {
+                url if url == ALLOWED || url.starts_with(&format!("{ALLOWED}/")) => fetch(url, is_outer),
+                _ => failed("only http://www.example.com/ is fetched"),
+            });
+            tool.except(
+                |call| call.text("url").starts_with(ALLOWED),
+                |call| fetch(call.text("url"), |_| true),
+            )
         }
         "request-after-redirect" => {
             let fields = json!({"url": {"type": "string"}});

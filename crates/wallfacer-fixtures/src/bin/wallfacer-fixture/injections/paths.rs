@@ -32,6 +32,15 @@ pub fn scene(name: &str) -> Option<Scene> {
                 if plain.starts_with(root()) { read(&plain) } else { failed("outside") }
             },
         ),
+        "link-behind-an-address" => {
+            let fields = json!({"url": {"type": "string"}});
+            let about = "Reads a page by its address, file:///….";
+            Tool::new("read_page", about, fields, &["url"], |call| match addressed(call).canonicalize() {
+                Ok(real) if real.starts_with(root()) => read(&real),
+                _ => failed("outside"),
+            })
+            .except(|call| addressed(call).starts_with(root()), |call| read(&addressed(call)))
+        }
         "file-made-outside" => {
             let arguments = json!({"path": {"type": "string"}, "text": {"type": "string"}});
             Tool::new("save_page", "Saves a page.", arguments, &["path", "text"], |call| {
@@ -252,6 +261,11 @@ fn keep(call: &Call) -> Answer {
         Ok(()) => write(&own.join(call.text("name").trim_start_matches('/')), call),
         Err(error) => failed(&error.to_string()),
     }
+}
+
+/// The file that an address names, without steps up.
+fn addressed(call: &Call) -> PathBuf {
+    flat(Path::new(call.text("url").strip_prefix("file://").unwrap_or_default()))
 }
 
 fn write(path: &Path, call: &Call) -> Answer {

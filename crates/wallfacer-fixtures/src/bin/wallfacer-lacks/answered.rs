@@ -1,4 +1,5 @@
-//! Lets mounts of overlays fail: each mount is looked at from outside, and goes on unless it is one.
+//! Answers system calls from outside where their arguments decide: mounts of overlays fail, and the fence of files says that it
+//! is an old one. All others go on.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -17,9 +18,13 @@ const SEND: libc::c_ulong = 0xc018_2101;
 /// Where the kind stands among the arguments of a mount.
 const KIND: usize = 2;
 const OVERLAY: &[u8] = b"overlay\0";
+/// Who asks for the version of Landlock says so by this flag, in this argument. The last that could not keep signals in.
+const FLAGS: usize = 2;
+const ASK_VERSION: u64 = 1;
+const OLD: i64 = 5;
 
-/// Runs the program in a child, and answers for its mounts and those of all that it starts, until none of them is left.
-pub fn without_overlays(filter: Vec<libc::sock_filter>, mut program: Command) -> io::Result<ExitCode> {
+/// Runs the program in a child, and answers for it and for all that it starts, until none of them is left.
+pub fn run(filter: Vec<libc::sock_filter>, mut program: Command) -> io::Result<ExitCode> {
     let (mut ours, mut theirs) = UnixStream::pair()?;
     // SAFETY: this program has one thread.
     let child = unsafe { libc::fork() };
@@ -62,7 +67,7 @@ unsafe fn owned(given: libc::c_long) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(given as i32) })
 }
 
-/// Waits until somebody mounts; false when nobody is left who could.
+/// Waits until somebody asks; false when nobody is left who could.
 fn is_asked(listener: &OwnedFd) -> bool {
     let mut waiting = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one structure goes in, as the number says.
@@ -79,9 +84,11 @@ fn answer(listener: &OwnedFd) {
         }
         let mut reply: libc::seccomp_notif_resp = mem::zeroed();
         reply.id = asked.id;
-        match is_overlay(asked.pid, asked.data.args[KIND]) {
-            true => reply.error = -libc::ENODEV,
-            false => reply.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
+        let arguments = asked.data.args;
+        match i64::from(asked.data.nr) {
+            libc::SYS_mount if is_overlay(asked.pid, arguments[KIND]) => reply.error = -libc::ENODEV,
+            libc::SYS_landlock_create_ruleset if arguments[FLAGS] == ASK_VERSION => reply.val = OLD,
+            _ => reply.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
         }
         libc::ioctl(listener.as_raw_fd(), SEND, &raw mut reply);
     }
