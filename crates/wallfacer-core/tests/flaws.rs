@@ -47,9 +47,10 @@ const OF_FRAMES: [&str; 9] = [
     "ignores-garbage",
 ];
 /// Flaws with silences that are none of what is expected of them.
-const SILENT: [&str; 6] = [
+const SILENT: [&str; 7] = [
     "loop-ends-on-bad-frame",
     "crash-after-a-while",
+    "waits-to-be-told",
     "sleeps-as-asked",
     "slow-with-length",
     "wrong-id-on-one-value",

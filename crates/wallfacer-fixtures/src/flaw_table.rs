@@ -88,13 +88,13 @@ static FLAWS: &[Flaw] = &[
     flaw("hang-of-whole-server", "Answers nothing any more after one value.", &[hang("pick_colour")]),
     flaw(
         "waits-to-be-told",
-        "Has a tool that answers once a bell rings, as it says, and none does; others go on: no hang.",
+        "Has a tool that answers once a clock strikes, as it says, and none does; others go on: no hang.",
         &[],
     ),
     flaw(
         "hang-while-waiting",
         "Has a tool that says the same, and answers nobody else while it waits.",
-        &[hang("await_bell")],
+        &[hang("read_clock")],
     ),
     flaw("sleeps-as-asked", "Sleeps as many seconds as it is asked to, up to 400: no hang.", &[]),
     flaw(

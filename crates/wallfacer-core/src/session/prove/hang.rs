@@ -12,6 +12,7 @@ use crate::catalogue::Tool;
 use crate::findings::Reproduced;
 use crate::judge::Charge;
 use crate::plan::Case;
+use crate::run::Patience;
 use crate::wire::ConnectError;
 
 /// Servers beside the first that it takes.
@@ -20,7 +21,7 @@ pub(super) const AT_ONCE: usize = 3;
 const SOON: Duration = Duration::from_millis(700);
 
 /// Whether a tool says that it answers only once something happens.
-fn waits_on_purpose(tool: &Tool) -> bool {
+pub(super) fn waits_on_purpose(tool: &Tool) -> bool {
     static SAYS: LazyLock<Regex> = LazyLock::new(|| {
         let for_what = r"(?:next|new|another|user|human|person|event|message|reply|response|change|command|notification|signal)";
         Regex::new(&format!(
@@ -30,6 +31,12 @@ fn waits_on_purpose(tool: &Tool) -> bool {
     });
     let about = tool.description.as_deref().unwrap_or_default();
     does(&tool.name, Action::Waits).is_some() || SAYS.is_match(about)
+}
+
+/// What is worth knowing of such a tool, where nobody else is kept waiting.
+pub(super) fn as_it_says(limit: &Patience) -> Confirmed {
+    let limit = seconds(limit);
+    Confirmed::Slow(format!("it waits for something to happen, as it says, for more than {limit}"))
 }
 
 /// Why nothing more has to be looked at.
@@ -97,11 +104,7 @@ impl Inquiry<'_> {
         match tokio::try_join!(longest, again, meanwhile, smaller) {
             // There was no answer within the time limit, but one within twice that.
             Ok((false, ..)) => Ok(Confirmed::Slow(format!("an answer took more than {}", seconds(&whole)))),
-            Ok((true, _, false, _)) if tool.is_some_and(waits_on_purpose) => {
-                let limit = seconds(&whole);
-                let text = format!("it waits for something to happen, as it says, for more than {limit}");
-                Ok(Confirmed::Slow(text))
-            }
+            Ok((true, _, false, _)) if tool.is_some_and(waits_on_purpose) => Ok(as_it_says(&whole)),
             Ok((true, mut charge, wedged, case)) => {
                 let meanwhile =
                     if wedged { "answers nothing else meanwhile" } else { "still answers other requests" };

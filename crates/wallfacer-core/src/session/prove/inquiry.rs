@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use wallfacer_schema::Schema;
 
 use super::extreme::Extreme;
-use super::hang;
+use super::hang::{self, as_it_says, waits_on_purpose};
 use super::narrow::Narrow;
 use super::shared::FRAMES;
 use super::suspicion::Suspicion;
@@ -130,6 +130,9 @@ impl Inquiry<'_> {
         // Behind a frame of ours it is another request already that is not answered.
         if hang && case.single_call().is_some() {
             let wedged = self.runner.is_wedged_by(case).await?;
+            if !wedged && self.tool.is_some_and(waits_on_purpose) {
+                return Ok(as_it_says(self.runner.patience()));
+            }
             let meanwhile =
                 if wedged { "answers nothing else meanwhile" } else { "still answers other requests" };
             charge.message = format!("{}; it {meanwhile}", charge.message);

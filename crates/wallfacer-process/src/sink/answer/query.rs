@@ -85,8 +85,7 @@ mod tests {
         let text = document(&action, &shapes.of(&asked), &things);
         assert!(text.starts_with("<ListShelvesResponse><ListShelvesResult>"), "{text}");
         assert!(text.contains("<Shelves><member>") && text.contains("</member></Shelves>"), "{text}");
-        let inner = text.split("<Shelves>").nth(1).unwrap();
-        assert!(inner.split("</Shelves>").next().unwrap().contains("<ShelfName>"), "{text}");
+        assert!(text.contains("<Shelves><member>example<ShelfName>"), "{text}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub fn scene(flaw: &str) -> Option<Scene> {
     Some(match flaw {
         "hang-on-one-value" => one_value(),
         "hang-of-whole-server" => whole_server(),
-        "waits-to-be-told" => Scene::around(await_bell().except(|_| true, |_| Answer::Never)),
+        "waits-to-be-told" => Scene::around(read_clock().except(|_| true, |_| Answer::Never)),
         "hang-while-waiting" => waits_alone(),
         "sleeps-as-asked" => sleeps_as_asked(),
         "slow-with-length" => slow_with_length(),
@@ -39,13 +39,13 @@ fn whole_server() -> Scene {
     }))
 }
 
-fn await_bell() -> Tool {
-    let about = "Waits until the bell of a tower rings.";
-    Tool::new("await_bell", about, json!({"tower": {"type": "string"}}), &["tower"], |_| said("rang"))
+fn read_clock() -> Tool {
+    let about = "Waits until the clock of a zone strikes.";
+    Tool::new("read_clock", about, json!({"zone": {"type": "string"}}), &["zone"], |_| said("struck"))
 }
 
 fn waits_alone() -> Scene {
-    Scene::around(await_bell().except(
+    Scene::around(read_clock().except(
         |_| true,
         |call| {
             call.world.fall_silent();
