@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use wallfacer_fixtures::require;
 
@@ -278,6 +278,27 @@ def call(params):
 fn a_server_that_takes_nearly_as_long_as_it_may_for_each_answer_does_not_hold_a_run() {
     in_time(|| {
         check_as_all("def before(method): time.sleep(4.9)", &[]);
+    });
+}
+
+/// Was open: what a run had seen was lost where its last servers did not start in time.
+#[test]
+fn a_run_whose_last_servers_do_not_start_tells_what_it_has_seen() {
+    let budget = Duration::from_secs(12);
+    in_time(|| {
+        let last = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + budget / 2;
+        let attack = format!(
+            "if time.time() > {}: time.sleep(600)
+def call(params):
+    if len(params.get(\"arguments\", {{}}).get(\"text\", \"\")) > 900: os._exit(1)
+    return {{\"content\": []}}",
+            last.as_secs_f64()
+        );
+        for outcome in check_within(budget, &attack, &["--format", "json"], MEMORY) {
+            let run = outcome.json();
+            assert!(run["summary"]["calls"].as_u64().unwrap() > 1, "{outcome}");
+            assert!(!outcome.stdout.contains("was stopped"), "{outcome}");
+        }
     });
 }
 

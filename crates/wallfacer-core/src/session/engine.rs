@@ -12,6 +12,7 @@ use super::probes::{Notebook, Probe};
 use super::prove::{Confirmed, Proof};
 use crate::event::{Event, Listener};
 use crate::run::Start;
+use crate::stop::Reason;
 use crate::target::Severity;
 use crate::wire::ConnectError;
 
@@ -125,6 +126,9 @@ impl Engine<'_> {
         let mut told = Instant::now();
         std::thread::scope(|scope| {
             loop {
+                if self.budget.is_overdue() {
+                    self.lab.stop().tell(Reason::Overdue);
+                }
                 let is_over = failed.is_some() || self.lab.stop().is_told();
                 if !is_over {
                     cut_short |=

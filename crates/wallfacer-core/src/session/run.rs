@@ -54,7 +54,7 @@ impl Session {
             include.check(&tools)?;
         }
         let budget = Budget::new(begun, limits.budget);
-        let (seed, workers, stop) = (limits.seed, limits.workers, limits.stop.clone());
+        let (seed, workers, stop) = (limits.seed, limits.workers, limits.stop.of_a_part());
         let rehearsed = Rehearsed::default();
         Ok(Session { connector, known, budget, seed, rehearsed, workers, stop })
     }

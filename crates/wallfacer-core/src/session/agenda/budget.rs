@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 const KEPT_FOR_PROOF: f64 = 0.1;
 /// The same while proofs are open.
 const KEPT_FOR_OPEN_PROOFS: f64 = 0.2;
+/// How much longer what is being done when the time is up may take. Whoever watches over the session waits longer, so that
+/// it still tells what it has seen.
+const OVERTIME: Duration = Duration::from_secs(4);
 
 /// The time that a run may take. It is a limit, never a target.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +40,11 @@ impl Budget {
 
     pub fn is_over(&self) -> bool {
         self.end().is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// Whether even what was being done when the time was up has had its time.
+    pub fn is_overdue(&self) -> bool {
+        self.end().is_some_and(|end| Instant::now() >= end + OVERTIME)
     }
 }
 
