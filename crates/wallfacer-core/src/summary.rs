@@ -458,8 +458,13 @@ impl Run {
             finding.severity = wanted.unwrap_or(finding.severity);
         }
         for findings in [&mut self.findings, &mut self.flaky] {
-            findings
-                .sort_by(|one, other| other.severity.cmp(&one.severity).then_with(|| one.id.cmp(&other.id)));
+            // What a call of a tool brings about comes before what takes a message that no client sends.
+            let is_of_no_tool = |finding: &Finding| finding.tool.is_none() && finding.tools.is_empty();
+            findings.sort_by(|one, other| {
+                let by_severity = other.severity.cmp(&one.severity);
+                let by_tool = || is_of_no_tool(one).cmp(&is_of_no_tool(other));
+                by_severity.then_with(by_tool).then_with(|| one.id.cmp(&other.id))
+            });
         }
     }
 

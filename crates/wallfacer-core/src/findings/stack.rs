@@ -193,7 +193,12 @@ fn rust(lines: &[&str]) -> Found {
     let mut frames: Vec<_> = frames.collect();
     // The end of the backtrace, for its places could be taken for another language's.
     let end = frames.last().map_or(start, |(number, _)| *number);
-    frames.retain(|(_, seen)| !seen.foreign);
+    // Where the middle was cut out, what is left behind it is the outer end, which is the same for every panic.
+    let cut = lines[start..]
+        .iter()
+        .position(|line| line.trim() == super::escapes::CUT)
+        .map_or(lines.len(), |at| start + at);
+    frames.retain(|(number, seen)| !seen.foreign && *number < cut);
     if frames.is_empty() {
         let message = lines.get(start + 1).copied().unwrap_or_default();
         let function = super::wording::normalised(message, &Default::default());
@@ -410,6 +415,14 @@ exit status 2
              at ./src/tools.rs:41:9
 ";
         assert_eq!(top(&format!("{panic}{backtrace}")), "server::tools::search in tools.rs");
+    }
+
+    #[test]
+    fn the_outer_end_of_a_backtrace_that_was_cut_says_nothing() {
+        let shown = "thread 'main' (2) panicked at src/tools.rs:45:20:\nattempt to divide by zero\nstack backtrace:\n…\n  \
+                     14: main\n    at /srv/src/main.rs:15:19\n  15: call_once<fn()>\n    \
+                     at /rustc/5980/library/core/src/ops/function.rs:250:5\n";
+        assert_eq!(top(shown), "attempt to divide by zero in tools.rs");
     }
 
     #[test]

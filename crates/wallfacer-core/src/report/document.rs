@@ -233,6 +233,12 @@ impl Document {
         self.findings.iter().filter(|told| told.finding.severity >= self.verdict.threshold).count()
     }
 
+    /// What `lives` counts: a server that runs already is never started, only spoken to anew.
+    pub(super) fn beginning(&self) -> &'static str {
+        let runs_already = self.target.as_ref().is_some_and(|target| target.command.is_empty());
+        if runs_already { "session" } else { "server start" }
+    }
+
     /// Tools of which at least one valid call succeeded, and all tools that were called.
     pub fn worked(&self) -> (usize, usize) {
         (self.tools.values().filter(|tool| tool.valid_completed > 0).count(), self.tools.len())

@@ -261,7 +261,7 @@ impl Page {
             "{} in {:.1} s, {}, seed {}",
             counted(document.summary.calls.calls as usize, "call"),
             run.duration_ms as f64 / 1e3,
-            counted(run.lives as usize, "server start"),
+            counted(run.lives as usize, document.beginning()),
             run.seed
         );
         if run.out_of_time && !run.interrupted {

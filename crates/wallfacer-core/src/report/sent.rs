@@ -1,5 +1,8 @@
 //! Tells in one line what a stored case sent. The short form of the case is read, never the payload itself.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::Value;
 
 use crate::findings::Repro;
@@ -43,8 +46,8 @@ fn request(step: &Value) -> Option<String> {
         let params = call.get("params")?;
         let method = call.get("method")?.as_str()?;
         return Some(match (params.get("name").and_then(Value::as_str), params.get("arguments")) {
-            (Some(name), Some(arguments)) => format!("{method} {name} {arguments}"),
-            _ => format!("{method} {params}"),
+            (Some(name), Some(arguments)) => format!("{method} {name} {}", readable(arguments)),
+            _ => format!("{method} {}", readable(params)),
         });
     }
     if let Some(disturbance) = step.get("disturb") {
@@ -57,10 +60,18 @@ fn request(step: &Value) -> Option<String> {
     let raw = step.get("raw")?;
     match (raw.get("text"), raw.get("base64")) {
         (Some(Value::String(text)), _) => Some(text.clone()),
-        (Some(recipe), _) => Some(recipe.to_string()),
+        (Some(recipe), _) => Some(readable(recipe)),
         (None, Some(base64)) => Some(format!("bytes that are no text, in base64: {}", base64.as_str()?)),
         (None, None) => None,
     }
+}
+
+/// A value as JSON, with long texts of one piece as `"x" × 1000`: nobody reads a thousand letters.
+fn readable(value: &Value) -> String {
+    static REPEATED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"\{"\$repeat":("(?:[^"\\]|\\.)*"),"times":(\d+)\}"#).expect("a fixed pattern")
+    });
+    REPEATED.replace_all(&value.to_string(), "$1 × $2").into_owned()
 }
 
 /// The calls of several clients, those at once in brackets.
@@ -82,7 +93,7 @@ fn asked(ask: &Value) -> Option<String> {
     let params = ask.get("params")?;
     let name = params.get("name").and_then(Value::as_str).or(ask.get("method")?.as_str())?;
     Some(match params.get("arguments") {
-        Some(arguments) => format!("{name} {arguments}"),
+        Some(arguments) => format!("{name} {}", readable(arguments)),
         None => name.to_owned(),
     })
 }
@@ -102,7 +113,7 @@ mod tests {
     fn a_call_a_frame_and_a_row_of_them_are_told_in_one_line() {
         let call = Case::tool("add", json!({ "a": "x".repeat(1_000) }), Intent::Valid, 0).steps.remove(0);
         let raw = |bytes: &[u8]| Step::Raw(RawFrame::new(bytes.to_vec(), None));
-        let wanted = r#"tools/call add {"a":{"$repeat":"x","times":1000}}"#;
+        let wanted = r#"tools/call add {"a":"x" × 1000}"#;
         assert_eq!(shown(vec![call.clone()]).unwrap(), wanted);
         assert_eq!(shown(vec![raw(b"{\x1b"), Step::Probe]).unwrap(), r"{\x1b");
         assert!(shown(vec![raw(b"\xff")]).unwrap().ends_with("base64: /w=="));

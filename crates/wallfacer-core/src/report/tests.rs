@@ -334,6 +334,33 @@ fn a_summary_of_a_job_has_a_bound() {
     assert!(text.contains("not shown here for want of room"));
 }
 
+#[test]
+fn the_text_for_an_agent_has_a_bound() {
+    let mut one = finding(Kind::Crash, "add");
+    one.evidence = vec![Evidence { label: "stderr".to_owned(), text: "x".repeat(3_000) + "\n" }; 20];
+    let mut run = run(vec![one; 2_000]);
+    let gap = |number: usize| NotTested { what: format!("tool{number}"), why: format!("reason {number}") };
+    run.not_tested = (0..2_000).map(gap).collect();
+    let text = Format::Agent.write(&report(&run), Look::PLAIN);
+    assert!(text.len() < 300_000, "{} bytes", text.len());
+    assert!(text.contains("1,980 more findings: fix these first"));
+}
+
+#[test]
+fn what_a_server_writes_at_every_start_is_folded() {
+    let banner = "notes 1.0\nreading settings\n";
+    let findings = ["add", "remove"].map(|tool| {
+        let mut one = finding(Kind::Crash, tool);
+        one.evidence[0].text = format!("{banner}Error: {tool}\n");
+        one
+    });
+    let text = human(&report(&run(findings.to_vec())), Look::PLAIN);
+    assert_eq!(text.matches("(2 lines that the server writes at every start)").count(), 2, "{text}");
+    assert!(!text.contains("reading settings") && text.contains("Error: remove"), "{text}");
+    let alone = human(&report(&run(findings[..1].to_vec())), Look::PLAIN);
+    assert!(alone.contains("reading settings"), "of one alone nobody knows what is usual: {alone}");
+}
+
 /// The report of one part of a plan.
 fn part(index: u32, count: u32, findings: Vec<Finding>) -> (String, Document) {
     let mut run = run(findings);

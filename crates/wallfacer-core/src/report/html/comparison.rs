@@ -110,3 +110,52 @@ fn known(document: &Document) -> BTreeMap<&str, &Told> {
     let all = document.findings.iter().chain(&document.flaky).chain(accepted);
     all.map(|told| (told.finding.id.as_str(), told)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::findings::{Cause, Finding, Kind, Origin, Repro};
+    use crate::plan::{Case, Intent};
+    use crate::report::Report;
+    use crate::summary::Run;
+    use crate::target::{Command, Reach, Severity, Target, Version};
+    use crate::wire::Server;
+
+    /// A run that found a crash in each of these tools.
+    fn run(tools: &[&str]) -> Run {
+        let target = Target::new(Reach::Command(Command::new("server", [""; 0]))).shown();
+        let server = Server::from_initialize(&json!({}), Version::V2025_11_25, Duration::ZERO);
+        let mut run = Run::empty("check", "2026-01-02T03:04:05Z".to_owned(), target, server);
+        let crash = |tool: &&str| {
+            let case = Case::tool(tool, json!({}), Intent::Valid, 0);
+            let origin = Origin::new(Some("s"), &Kind::Crash, &case.subject, &Cause::exit(None, ""));
+            Finding::new(&origin, Kind::Crash, "the server exited", Repro::new(&case, &case))
+        };
+        run.add_findings(tools.iter().map(crash).collect(), Vec::new());
+        run
+    }
+
+    fn document(run: &Run) -> Document {
+        Report::new(run, Severity::Medium, None).document()
+    }
+
+    #[test]
+    fn what_is_new_gone_and_the_same_is_told() {
+        let (before, mut now) = (document(&run(&["add", "list"])), run(&["add", "remove"]));
+        let against = Some(("20260101".to_owned(), before));
+        let beside = Comparison { against, ..Comparison::default() };
+        let whole = beside.told(&document(&now), Look::PLAIN);
+        now.interrupt();
+        let part = beside.told(&document(&now), Look::PLAIN);
+        insta::assert_snapshot!(format!("{whole}{part}"));
+        let shown = beside.shown(&document(&now));
+        let counts =
+            [&shown["against"]["new"], &shown["against"]["gone"]].map(|list| list.as_array().map(Vec::len));
+        assert_eq!((counts, &shown["against"]["whole"]), ([Some(1), Some(1)], &json!(false)));
+        assert_eq!(Comparison::default().told(&document(&now), Look::PLAIN), "");
+    }
+}
