@@ -161,7 +161,9 @@ fn create(path: &Path, text: &str) -> io::Result<()> {
 fn words(files: &[FileToWrite], ignored: bool) -> String {
     let mut text = String::new();
     for file in files {
-        writeln!(text, "wrote {}: {}", file.path.display(), file.meaning).expect("a string takes all text");
+        // The names in it are the project's.
+        let meaning = wallfacer_text::shown(&file.meaning);
+        writeln!(text, "wrote {}: {meaning}", file.path.display()).expect("a string takes all text");
     }
     if ignored {
         text.push_str("added /.wallfacer/ to .gitignore: what runs leave is not for the repository\n");

@@ -422,9 +422,9 @@ for path in glob.glob('/proc/[0-9]*/environ') + glob.glob('/proc/[0-9]*/cmdline'
     except OSError: continue
     if secret in text: print('in', path)
 for process in {1, os.getppid()}:
-    for name in ['mem', 'maps', 'auxv', 'fd', 'task/%d/environ' % process]:
+    for name in ['mem', 'maps', 'auxv', 'fd/0', 'fd/1', 'fd/2', 'fd/3', 'task/%d/environ' % process]:
         path = '/proc/%d/%s' % (process, name)
-        try: os.listdir(path) if name == 'fd' else open(path, 'rb').read(1)
+        try: os.readlink(path) if 'fd' in name else open(path, 'rb').read(1)
         except OSError: continue
         print('opened', path)
 print('looked')"

@@ -60,7 +60,7 @@ fn suggestions_are_told_with_reasons_and_written_where_they_load() {
     for each in &suggested {
         for (key, is_right) in [
             ("pack", each["pack"].is_string()),
-            ("witness_tool", each["witness_tool"].is_string()),
+            ("witness_tool", each["witness_tool"].is_string() || each["witness_tool"].is_null()),
             ("param_overrides", each["param_overrides"].is_object()),
             ("reason", each["reason"].is_string()),
         ] {

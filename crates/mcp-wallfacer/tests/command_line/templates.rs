@@ -236,7 +236,8 @@ impl Template {
         let files = world.files();
         let is_report =
             |file: &&String| !file.starts_with('.') && file.ends_with(".json") && *file != "package.json";
-        let report = files.iter().find(is_report).expect("a part leaves its report");
+        let report = files.iter().find(is_report);
+        let report = report.unwrap_or_else(|| panic!("{} {index} leaves no report: {files:?}", self.file));
         (format!("{index}.json"), world.read(report))
     }
 
