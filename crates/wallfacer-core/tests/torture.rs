@@ -56,8 +56,7 @@ const FLAWS_OF_PROCESSES: [Row; 2] = [
 ];
 
 /// The same over HTTP, with several clients.
-const FLAWS_OF_CLIENTS: [Row; 5] = [
-    ("tells-everybody", "state_leak", "in a notification"),
+const FLAWS_OF_CLIENTS: [Row; 4] = [
     ("leaks-sessions", "state_leak", "shown to another client"),
     ("leaks-values", "state_leak", "shown to another client"),
     ("turns-second-away", "race", "turned away"),

@@ -10,8 +10,6 @@ pub struct History {
     pub asked: Vec<Asked>,
     /// A client that was turned away while others were there, and what it was told.
     pub refused: Option<Refused>,
-    /// Notifications that came to other clients than the first: to whom, and the beginning of each.
-    pub notices: Vec<(usize, Box<[u8]>)>,
     /// Where answers were outstanding: whether the server still answered something else.
     pub still_answers: Option<bool>,
     /// How long answers that did not come were waited for, after the last that came.

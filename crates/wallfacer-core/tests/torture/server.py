@@ -4,18 +4,20 @@ import contextlib
 import fcntl
 import json
 import os
-import queue
 import random
 import tempfile
 import threading
 import time
+import uuid
 
-from frame import FIXED, NAME, OUT, Handler, Server, failed, flawed, local, said, tool
+from frame import FIXED, NAME, OUT, Server, failed, flawed, local, said, tool
 
 LOCK = threading.Lock()
 # What all processes of one user share.
 HOME = os.path.join(os.path.expanduser("~"), ".items")
 STORE = os.path.join(tempfile.mkdtemp(), "items.json")
+# The name of this process, whatever its number.
+OWN = uuid.uuid4().hex
 items = []
 running = 0
 # It has counted before: who thinks that counters begin with none is wrong.
@@ -285,21 +287,10 @@ def one_by_one(arguments):
         return said("read " + arguments["word"])
 
 
-def add_and_tell(arguments):
-    with LOCK:
-        items.append(arguments["text"])
-    told = {"level": "info", "logger": "list", "data": "added " + arguments["text"]}
-    message = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": told})
-    for session, listener in list(listening.items()):
-        if not FIXED or session == local.session:
-            listener.put(message)
-    return said("added")
-
-
 def session_note(arguments):
-    """The notes of a process lie in a file; those of one process are none of another's business."""
+    """The notes of a process lie in a file of its own."""
     os.makedirs(HOME, exist_ok=True)
-    path = os.path.join(HOME, "notes-%d" % os.getpid() if FIXED else "notes")
+    path = os.path.join(HOME, "notes-" + OWN if FIXED else "notes")
     with LOCK, open(path, "a+") as file:
         if "add" in arguments:
             file.write(arguments["add"] + "\n")
@@ -323,7 +314,6 @@ def board(arguments):
 
 
 by_session = {}
-listening = {}
 
 
 def session_notes(arguments):
@@ -447,7 +437,6 @@ SERVERS = {
     "dies-in-company": words(fragile),
     "fails-in-company": words(locked),
     "shares-notes-of-processes": jotter("Gives the notes of the current session, which are private to it.", session_note),
-    "tells-everybody": lists(add_and_tell, list_items),
     "stalls-others": slow_and_quick(),
     "shows-notes": owned(notes, "session", "Gives the notes of a session. Notes are private to their session."),
     "leaks-sessions": jotter("Gives the notes of the current session, which are private to it."),
@@ -491,23 +480,4 @@ class Together(Server):
         return super().begin_session()
 
 
-class Streams(Handler):
-    """Has a stream of notifications for each session."""
-
-    def do_GET(self):
-        listener = listening.setdefault(self.headers.get("Mcp-Session-Id"), queue.Queue())
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
-        self.end_headers()
-        self.wfile.flush()
-        while True:
-            self.wfile.write(b"data: " + listener.get().encode() + b"\n\n")
-            self.wfile.flush()
-
-
-SERVER = Together(SERVERS[NAME])
-if NAME == "tells-everybody":
-    SERVER.handler = Streams
-    SERVER.capabilities["logging"] = {}
-SERVER.serve()
+Together(SERVERS[NAME]).serve()

@@ -49,7 +49,7 @@ impl Runner {
             }
         }
         let mut lives: Vec<&mut Life> = self.life.iter_mut().chain(&mut self.others).collect();
-        let marks: Vec<Mark> = lives.iter().map(|life| Mark::now(&life.connection)).collect();
+        let mark = lives.first().map(|life| Mark::now(&life.connection)).unwrap_or_default();
         for life in &mut lives {
             let _earlier = life.connection.take_strays();
         }
@@ -71,12 +71,10 @@ impl Runner {
             history.still_answers = Some(!answered.is_fatal());
         }
         let mut taken = Taken { closed, ..Taken::unanswered("rounds", started.elapsed()) };
-        for (client, (life, mark)) in lives.into_iter().zip(marks).enumerate() {
+        for (index, life) in lives.into_iter().enumerate() {
             taken.strays.add_all(life.connection.take_strays());
-            let notices = mark.notices(&life.connection);
-            match client {
-                0 => taken.notices = notices,
-                _ => history.notices.extend(notices.into_iter().map(|notice| (client, notice))),
+            if index == 0 {
+                taken.notices = mark.notices(&life.connection);
             }
         }
         taken.history = Some(Box::new(history));
