@@ -223,10 +223,13 @@ impl Template {
         }
         let steps = match self.key {
             Some(key) => [commands(&text, "before_script"), commands(&text, key)].concat(),
-            None => vec![format!("set -- -- npx -y some-mcp-server\n{text}")],
+            // A batch script goes on behind a command that fails.
+            None => vec![format!("set +e; set -- -- npx -y some-mcp-server\n{text}")],
         };
-        // The rest is done where all is joined.
-        let steps = steps.iter().filter(|step| !step.contains("wallfacer merge "));
+        // The rest is done where all is joined. A comment may say so too.
+        let is_comment = |line: &str| line.trim_start().starts_with('#');
+        let joins = |line: &str| !is_comment(line) && line.contains("wallfacer merge ");
+        let steps = steps.iter().filter(|step| !step.lines().any(joins));
         for step in steps {
             let step =
                 step.replace("${{ matrix.shard }}", &index.to_string()).replace("/reports/", "reports/");
