@@ -208,7 +208,7 @@ def glance(arguments):
         os.close(handle)
     if flawed("keeps-memory"):
         # Zeros alone would take no memory.
-        kept.append(b"k" * (64 << 10))
+        kept.append(b"k" * (256 << 10))
     if flawed("keeps-files") and next(glances) % 3 == 0:
         kept.append(open(os.devnull))
     if flawed("keeps-children") and next(glances) % 3 == 0:
