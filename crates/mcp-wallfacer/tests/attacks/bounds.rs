@@ -24,6 +24,19 @@ const MEMORY: u64 = 300 << 10;
 /// The same where every reply is as long as one may be: several servers are read from at once, 64 MiB each.
 const MEMORY_FOR_LONG_REPLIES: u64 = 800 << 10;
 
+/// What tests a server within a budget.
+const COMMANDS: [&[&str]; 9] = [
+    &["check"],
+    &["fuzz"],
+    &["fuzz", "--runs", "2"],
+    &["behave"],
+    &["torture"],
+    &["property", "--pack-all"],
+    &["differential", "--learn"],
+    &["lock"],
+    &["ci"],
+];
+
 /// A server in Python; what it answers is for each attack to say.
 const SERVER: &str = r#"
 import sys, json, time, os, threading
@@ -253,20 +266,9 @@ def call(params):
     threading.Thread(target=flood, daemon=True).start()
     time.sleep(600)
 "#;
-    let commands: [&[&str]; 9] = [
-        &["check"],
-        &["fuzz"],
-        &["fuzz", "--runs", "2"],
-        &["behave"],
-        &["torture"],
-        &["property", "--pack-all"],
-        &["differential", "--learn"],
-        &["lock"],
-        &["ci"],
-    ];
     let way = *ways().last().unwrap();
     in_time(|| {
-        each(commands.into_iter().flat_map(|typed| [(typed, SLOW), (typed, FLOOD)]), |(typed, attack)| {
+        each(COMMANDS.into_iter().flat_map(|typed| [(typed, SLOW), (typed, FLOOD)]), |(typed, attack)| {
             let outcome = test(way, attack, typed, BUDGET, MEMORY);
             assert!(outcome.is_none_or(|outcome| matches!(outcome.code, Some(0 | 1 | 3))), "{typed:?}");
         });
@@ -468,21 +470,9 @@ def call(params):
 /// Held: a start has a limit of its own, and that of the run ends it sooner.
 #[test]
 fn a_server_that_never_answers_does_not_hold_a_run() {
-    let commands: [&[&str]; 10] = [
-        &["check"],
-        &["fuzz"],
-        &["behave"],
-        &["torture"],
-        &["property", "--pack-all"],
-        &["differential", "--learn"],
-        &["lock"],
-        &["ci"],
-        &["doctor"],
-        &["fuzz", "--runs", "2"],
-    ];
     let way = *ways().last().unwrap();
     in_time(|| {
-        each(commands, |typed| {
+        each(COMMANDS.into_iter().chain([&["doctor"][..]]), |typed| {
             let outcome = test(way, "time.sleep(600)", typed, BUDGET, MEMORY);
             assert!(outcome.is_none_or(|outcome| outcome.code == Some(3)), "{typed:?}");
         });
